@@ -36,10 +36,10 @@ func limitsStates(size func(int) int) []limitsState {
 	hold := fmt.Sprintf("select from %s.get_job('holder', '{%s}')", queue.Schema, limited)
 	return []limitsState{
 		{name: "plain, measured twice", budget: 1.5},
-		{name: "a limit without jobs", budget: 1.5, make: one},
-		{name: "100 000 jobs of one full lane", budget: 1.5, make: append(slices.Clone(one), add(100_000), hold)},
+		{name: "a limit without jobs", budget: 1.5, make: []string{one}},
+		{name: "100 000 jobs of one full lane", budget: 1.5, make: []string{one, add(100_000), hold}},
 		{name: "10 000 lanes with one ready job each", budget: 2.5,
-			make: append(queue.SetLimit(limited, "by => 'payload:number', max_running => 1"), add(10_000))},
+			make: []string{queue.SetLimit(limited, "by => 'payload:number', max_running => 1"), add(10_000)}},
 	}
 }
 

@@ -94,7 +94,7 @@ func (b *bench) burnLimited(ctx context.Context, c limitsCase) (burned, error) {
 		order: subject.Order{SleepMillis: c.millis},
 		fill: func(n int) (statements []string) {
 			if c.limit != "" {
-				statements = queue.SetLimit(queue.Task, c.limit)
+				statements = []string{queue.SetLimit(queue.Task, c.limit)}
 			}
 			for from := 1; from <= n; from += limitsPerCall {
 				statements = append(statements,

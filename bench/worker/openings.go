@@ -66,7 +66,7 @@ func openingsScenario(ctx context.Context, b *bench) error {
 func (b *bench) measureOpening(ctx context.Context, o opening, n int) (times stats.Series, err error) {
 	order := subject.Order{Do: subject.Work, Jobs: 4 * n, TellStarts: true}
 	err = b.employ(ctx, ours, order, func(db *server.Database) error {
-		return db.Settle(ctx, queue.SetLimitOf([]string{queue.Task, openingHeld}, o.limit)...)
+		return db.Settle(ctx, queue.SetLimitOf([]string{queue.Task, openingHeld}, o.limit))
 	}, func(k *crew) error {
 		for range n {
 			at, err := o.wait(ctx, k.db)
@@ -105,7 +105,7 @@ func holdSlot(ctx context.Context, db *server.Database) error {
 	if err := db.Run(ctx, addOne(openingHeld)); err != nil {
 		return err
 	}
-	for claimed := false; !claimed; { // the worker, which is notified, may have locked the lane
+	for claimed := false; !claimed; { // a claim of the worker, which is notified, may hold the limit
 		err := db.Admin.QueryRow(ctx, fmt.Sprintf("select exists (select from %s.get_job('holder', '{%s}'))", queue.Schema, openingHeld)).
 			Scan(&claimed)
 		if err != nil {
@@ -123,7 +123,7 @@ func openRate(ctx context.Context, db *server.Database) (at int64, err error) {
 	if err := db.Run(ctx, completeHeld()); err != nil {
 		return 0, err
 	}
-	return monotonic(ctx, db, "select theoretic_at from %s._gw_lanes")
+	return monotonic(ctx, db, "select theoretic_at from %s._gw_gates")
 }
 
 func endPause(ctx context.Context, db *server.Database) (at int64, err error) {

@@ -13,36 +13,34 @@ import (
 	"github.com/gwsql/gw/internal/terminal"
 )
 
-const limitHelp = `Limits how many jobs run at once, or start per time, in all workers together: of some tasks or named queues, as a
-whole or for each key, such as a tenant. gw-run why ID prints whether a limit holds a job back. gw-run pause keeps jobs
-from starting at all.`
+const limitHelp = `Limits how many jobs run at once, or start per time, in all workers together: of some tasks, as a whole or for each key,
+such as a tenant. gw-run why ID prints whether a limit holds a job back. gw-run pause keeps jobs from starting at all.`
 
 const limitExamples = `  gw-run limit set exports --task export --by payload:tenant --max-running 3
   gw-run limit set api --task call_api --rate 100 --per 1m
   gw-run limit list`
 
 const limitSetHelp = `Creates a limit, or replaces the limit of this name: options that are not given are then unset. Later claims obey the
-limit. The workers move waiting jobs into their lanes, step by step.
+limit. Running jobs count if workers of gw run them.
 
-The limit applies to the jobs of the tasks given by --task, or of all tasks. With --queues it applies to the jobs in named
-queues whose name matches, where * stands for any characters; the queues then run as many jobs at once as the limit
-allows. Without --queues it applies to the jobs outside of named queues.
+The limit applies to the jobs of the tasks given by --task, or of all tasks. Jobs in a named queue also keep its order: if a
+limit holds back the first one, the others wait behind it.
 
---by assigns each job to a lane, and the numbers of the limit apply to each lane: queue, the name of the queue; flag:NAME,
-the rest of a flag, so that with flag:tenant a job with the flag tenant:42 has the lane 42; payload:FIELD, a field of the
-payload. Without --by all jobs have one lane. A job without the flag or the field is not limited.
+--by assigns each job to a lane, and the numbers of the limit apply to each lane: flag:NAME, the rest of a flag, so that
+with flag:tenant a job with the flag tenant:42 has the lane 42; payload:FIELD, a field of the payload. Without --by all jobs
+have one lane. A job without the flag or the field is not limited.
 
 With --fair the lanes take turns: among jobs of equal priority the lane with the fewest running jobs comes first, then the
 lane that has started no job for the longest time. --fair requires --by, and no number.
 
-Workers of Graphile Worker for Node.js do not see limited jobs: only workers of gw run them.`
+Workers of Graphile Worker for Node.js do not see limited jobs, unless they are in a named queue.`
 
 const limitSetExamples = `  gw-run limit set api --task call_api --rate 100 --per 1m --burst 10
   gw-run limit set exports --task export --by payload:tenant --max-running 3 --total-running 20
-  gw-run limit set imports --queues 'import-*' --by queue --max-running 2
+  gw-run limit set imports --task import --by flag:source --max-running 2
   gw-run limit set tenants --by payload:tenant --fair`
 
-const limitDropHelp = `Drops a limit. The workers move its jobs out of its lanes, step by step; after that the jobs run without the limit.`
+const limitDropHelp = `Drops a limit, with the numbers of its lanes. Later claims do not obey it.`
 
 const limitOverrideHelp = `Overrides the numbers of a limit for one of its lanes, such as a higher maximum for one customer. Without a number the
 lane has the numbers of the limit again.`
@@ -129,7 +127,7 @@ func newLimitSetCommand(getenv func(string) string, stops *stop.Reasons) *cobra.
 	var (
 		n            numbers
 		tasks        []string
-		queues, by   condition
+		by           condition
 		totalRunning int
 		fair         bool
 		strict       span
@@ -140,8 +138,7 @@ func newLimitSetCommand(getenv func(string) string, stops *stop.Reasons) *cobra.
 	}}
 	flags := o.cobra.Flags()
 	flags.StringArrayVarP(&tasks, "task", "t", nil, "`task` to which the limit applies; may be repeated (default: all)")
-	flags.Var(&queues, "queues", "the limit applies to jobs in named queues of this `name`; * stands for any characters")
-	flags.Var(&by, "by", "what assigns each job to a `lane`: queue, flag:NAME or payload:FIELD (default: one lane)")
+	flags.Var(&by, "by", "what assigns each job to a `lane`: flag:NAME or payload:FIELD (default: one lane)")
 	n.addFlags(flags)
 	flags.IntVar(&totalRunning, "total-running", 0, "maximum `number` of jobs of all lanes that run at once")
 	flags.BoolVar(&fair, "fair", false, "the lanes take turns: the one with the fewest running jobs comes first")
@@ -149,9 +146,9 @@ func newLimitSetCommand(getenv func(string) string, stops *stop.Reasons) *cobra.
 	o.call = func(ctx context.Context, db *session, flags *pflag.FlagSet, args []string) (string, error) {
 		maxRunning, rate, per, burst := n.arguments(flags)
 		_, err := db.act(ctx, `
-			select S.set_limit($1::text, $2::text[], $3::text, $4::text, $5::bigint::integer, $6::bigint::integer, $7::bigint::integer,
-			                   $8::text::interval, $9::bigint::integer, $10::boolean, $11::text::interval)`,
-			args[0], tasks, statement.OrNull(queues), statement.OrNull(by), maxRunning, given(flags, "total-running", totalRunning), rate, per, burst, fair,
+			select S.set_limit($1::text, $2::text[], $3::text, $4::bigint::integer, $5::bigint::integer, $6::bigint::integer,
+			                   $7::text::interval, $8::bigint::integer, $9::boolean, $10::text::interval)`,
+			args[0], tasks, statement.OrNull(by), maxRunning, given(flags, "total-running", totalRunning), rate, per, burst, fair,
 			statement.OrNull(strict))
 		return "The limit " + terminal.Printable(args[0]) + " is set.", err
 	}

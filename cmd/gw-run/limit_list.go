@@ -16,8 +16,7 @@ import (
 )
 
 const limitListHelp = `Prints the limits, with the number of their lanes and of their running jobs. FULL counts the lanes that run their maximum
-of jobs, CLOSED those that a worker has closed because a service accepts no more requests. MOVING means that jobs which
-were waiting when the limit was set are still being moved into their lanes.`
+of jobs, CLOSED those that a worker has closed because a service accepts no more requests.`
 
 const limitLanesHelp = `Prints the lanes of a limit, by their keys. STATE is open, or why the lane starts no job now:
   full    the maximum of jobs runs
@@ -76,7 +75,6 @@ func yes(is bool) string {
 var limitColumns = []terminal.Column[inspect.Limit]{
 	{Title: "LIMIT", Cell: func(l inspect.Limit, _ time.Time) string { return l.Name }},
 	{Title: "TASKS", Cell: func(l inspect.Limit, _ time.Time) string { return strings.Join(l.Tasks, ", ") }},
-	{Title: "QUEUES", Cell: func(l inspect.Limit, _ time.Time) string { return l.Queues }},
 	{Title: "BY", Cell: func(l inspect.Limit, _ time.Time) string { return l.By }},
 	{Title: "MAX RUNNING", Numbers: true, Cell: func(l inspect.Limit, _ time.Time) string { return numberOf(l.MaxRunning) }},
 	{Title: "TOTAL", Numbers: true, Cell: func(l inspect.Limit, _ time.Time) string { return numberOf(l.TotalRunning) }},
@@ -86,7 +84,6 @@ var limitColumns = []terminal.Column[inspect.Limit]{
 	{Title: "FULL", Numbers: true, Cell: func(l inspect.Limit, _ time.Time) string { return fmt.Sprint(l.FullLanes) }},
 	{Title: "CLOSED", Numbers: true, Cell: func(l inspect.Limit, _ time.Time) string { return fmt.Sprint(l.ClosedLanes) }},
 	{Title: "RUNNING", Numbers: true, Cell: func(l inspect.Limit, _ time.Time) string { return fmt.Sprint(l.Running) }},
-	{Title: "MOVING", Cell: func(l inspect.Limit, _ time.Time) string { return yes(l.IsMoving) }},
 }
 
 var laneColumns = []terminal.Column[inspect.Lane]{

@@ -16,9 +16,7 @@ type Limit struct {
 func OfLimit() []Key {
 	return []Key{
 		{"tasks", Names, "all", "The tasks to whose jobs the limit applies.", ""},
-		{"queues", Text, "none", "The limit applies to the jobs in named queues of this name, in which `*` stands for any characters, " +
-			"and not to jobs outside of named queues.", ""},
-		{"by", Text, "one lane for all", "What assigns each job to a lane: `queue`, `flag:NAME` or `payload:FIELD`.", ""},
+		{"by", Text, "one lane for all", "What assigns each job to a lane: `flag:NAME` or `payload:FIELD`.", ""},
 		{"max_running", Number, "no limit", "How many jobs of a lane run at once, in all workers together.", ""},
 		{"total_running", Number, "no limit", "How many jobs of all lanes run at once.", ""},
 		{"rate", Number, "no limit", "How many jobs of a lane start within `per`.", ""},
@@ -49,7 +47,8 @@ func (r *reader) limit(e entry) Limit {
 				limit.Tasks = append(limit.Tasks, r.text(element).Value)
 			}
 		case "queues":
-			limit.Queues = r.text(inner).Value
+			r.refuse(inner.at, "a limit has no queues any more; it applies to all jobs of its tasks, which keep the order of their queues: "+
+				"write tasks instead, and by: payload:FIELD if each queue shall have a lane")
 		case "by":
 			limit.By = r.laneKey(inner)
 		case "max_running":
@@ -86,8 +85,12 @@ func (r *reader) laneKey(e entry) string {
 	if !found {
 		name, found = strings.CutPrefix(text.Value, "payload:")
 	}
-	if ok && text.Value != "queue" && (!found || name == "") {
-		r.refuse(r.valueAt(e), "by takes queue, flag:NAME or payload:FIELD, not %q", text.Written)
+	switch {
+	case !ok:
+	case text.Value == "queue":
+		r.refuse(r.valueAt(e), "there is no by: queue any more; write by: payload:FIELD with the field from which the name of the queue is made")
+	case !found || name == "":
+		r.refuse(r.valueAt(e), "by takes flag:NAME or payload:FIELD, not %q", text.Written)
 	}
 	return text.Value
 }
@@ -104,8 +107,6 @@ func (r *reader) checkLimit(limit Limit) {
 		r.refuse(limit.Position, "the limit %s has burst without rate", limit.Name)
 	case limit.Strict != 0 && limit.MaxRunning == 0 && limit.TotalRunning == 0:
 		r.refuse(limit.Position, "the limit %s has strict without max_running and total_running, so it has no slots to keep", limit.Name)
-	case limit.By == "queue" && limit.Queues == "":
-		r.refuse(limit.Position, "the limit %s has by: queue without queues", limit.Name)
 	case limit.By == "" && limit.MaxRunning != 0 && limit.TotalRunning != 0:
 		r.refuse(limit.Position, "the limit %s has one lane, so max_running and total_running are the same; remove one of them", limit.Name)
 	}

@@ -20,7 +20,7 @@ limits:
     rate: 100
     per: 1m
     burst: 10
-  imports: {queues: "import-*", by: queue, max_running: 2}
+  imports: {by: "flag:source", max_running: 2}
 `, os.Getenv)
 	if err != nil {
 		t.Fatal(err)
@@ -28,7 +28,7 @@ limits:
 	want := []shim.Limit{
 		{Name: "exports", Tasks: []string{"export", "report"}, By: "payload:tenant", MaxRunning: 3, TotalRunning: 20, Strict: 10 * time.Minute},
 		{Name: "api", Tasks: []string{"call"}, Rate: 100, Per: time.Minute, Burst: 10},
-		{Name: "imports", Queues: "import-*", By: "queue", MaxRunning: 2},
+		{Name: "imports", By: "flag:source", MaxRunning: 2},
 	}
 	var got []shim.Limit
 	for _, limit := range file.Limits {
@@ -49,9 +49,10 @@ func TestMistakesInALimitHaveTheirLine(t *testing.T) {
 		`{rate: 3}`:                          "gw.yaml:2:3: the limit a has only one of rate and per",
 		`{per: 3s, max_running: 1}`:          "gw.yaml:2:3: the limit a has only one of rate and per",
 		`{burst: 3, max_running: 1}`:         "gw.yaml:2:3: the limit a has burst without rate",
-		`{by: queue, max_running: 1}`:        "gw.yaml:2:3: the limit a has by: queue without queues",
-		`{by: tenant, max_running: 1}`:       `gw.yaml:2:11: by takes queue, flag:NAME or payload:FIELD, not "tenant"`,
-		`{by: "flag:", max_running: 1}`:      `gw.yaml:2:11: by takes queue, flag:NAME or payload:FIELD, not "flag:"`,
+		`{by: queue, max_running: 1}`:        "gw.yaml:2:11: there is no by: queue any more; write by: payload:FIELD",
+		`{queues: "a-*", max_running: 1}`:    "gw.yaml:2:7: a limit has no queues any more;",
+		`{by: tenant, max_running: 1}`:       `gw.yaml:2:11: by takes flag:NAME or payload:FIELD, not "tenant"`,
+		`{by: "flag:", max_running: 1}`:      `gw.yaml:2:11: by takes flag:NAME or payload:FIELD, not "flag:"`,
 		`{max_running: 0}`:                   "gw.yaml:2:20: max_running is 0, must be at least 1",
 		`{max_runing: 1}`:                    "gw.yaml:2:7: there is no key max_runing in a limit; is max_running meant?",
 		`{rate: 1, per: 1s, strict: 1m}`:     "gw.yaml:2:3: the limit a has strict without max_running and total_running",

@@ -123,14 +123,12 @@ type Limit struct {
 	Widths
 	Name         string   `json:"name"`
 	Tasks        []string `json:"tasks"`
-	Queues       string   `json:"queues"`
 	By           string   `json:"by"`
 	TotalRunning *int64   `json:"total_running"`
 	Fair         bool     `json:"fair"`
 	Strict       string   `json:"strict"`
 	Lanes        int64    `json:"lanes"`
 	Running      int64    `json:"running"`
-	IsMoving     bool     `json:"is_moving"`
 	FullLanes    int64    `json:"full_lanes"`
 	ClosedLanes  int64    `json:"closed_lanes"`
 }

@@ -76,9 +76,9 @@ func confirmLimit(ctx context.Context, c *Console, q *request) (*view, error) {
 	back := backTo(q.query, "limits")
 	d := question{
 		Title: "New limit", Action: "set", Button: "Set", Back: template.URL(back), Hidden: map[string]string{"back": back},
-		Text: "Later claims obey the limit. The workers move waiting jobs into their lanes, step by step. " +
+		Text: "Later claims obey the limit. Running jobs count if workers of gw run them. " +
 			"Without a number, a limit only lets its lanes take turns.",
-		Warning: "Workers of Graphile Worker for Node.js do not see limited jobs: only workers of gw run them.",
+		Warning: "Workers of Graphile Worker for Node.js do not see limited jobs, unless they are in a named queue.",
 	}
 	switch {
 	case l.Name != "":
@@ -91,8 +91,7 @@ func confirmLimit(ctx context.Context, c *Console, q *request) (*view, error) {
 	numbers := numberFields(l.Widths)
 	d.Fields = append(d.Fields,
 		field{Name: "tasks", Label: "Tasks", Kind: "lines", Hint: "The tasks to which the limit applies, one per line. Empty: all.", Value: strings.Join(l.Tasks, "\n")},
-		field{Name: "queues", Label: "Queues", Hint: "The named queues to which the limit applies; * stands for any characters. Empty: jobs outside of named queues.", Value: l.Queues},
-		field{Name: "by", Label: "Lanes by", Hint: "What assigns a job to a lane: payload:FIELD, flag:NAME or queue. Empty: one lane.", Value: l.By},
+		field{Name: "by", Label: "Lanes by", Hint: "What assigns a job to a lane: payload:FIELD or flag:NAME. Empty: one lane.", Value: l.By},
 		numbers[0],
 		field{Name: "total_running", Label: "In all lanes", Hint: "How many jobs of all lanes run at once.", Value: numeral(l.TotalRunning)},
 		numbers[1], numbers[2], numbers[3],
@@ -139,9 +138,9 @@ func setLimit(ctx context.Context, c *Console, q *request, form url.Values) (str
 	get := func(name string) any { return statement.OrNull(strings.TrimSpace(form.Get(name))) }
 	return backTo(form, "limits"), c.once(ctx, q, `
 		select 1 as one
-		  from S.set_limit($1::text, $2::text[], $3::text, $4::text, $5::bigint::integer, $6::bigint::integer, $7::bigint::integer,
-		                   $8::text::interval, $9::bigint::integer, $10::boolean, $11::text::interval) as s`,
-		strings.TrimSpace(form.Get("limit")), lines(form.Get("tasks")), get("queues"), get("by"), n[0], n[1], n[2], get("per"), n[3],
+		  from S.set_limit($1::text, $2::text[], $3::text, $4::bigint::integer, $5::bigint::integer, $6::bigint::integer,
+		                   $7::text::interval, $8::bigint::integer, $9::boolean, $10::text::interval) as s`,
+		strings.TrimSpace(form.Get("limit")), lines(form.Get("tasks")), get("by"), n[0], n[1], n[2], get("per"), n[3],
 		form.Get("fair") != "", get("strict"))
 }
 
@@ -151,8 +150,7 @@ func confirmDrop(_ context.Context, _ *Console, q *request) (*view, error) {
 		return nil, err
 	}
 	d := q.ask("Drop", t, "drop")
-	d.Text = "The workers move its jobs out of its lanes, step by step; after that the jobs run without the limit. " +
-		"The numbers of single lanes are deleted, too."
+	d.Text = "Later claims do not obey it. The numbers of single lanes are deleted, too."
 	return d.page("limits"), nil
 }
 

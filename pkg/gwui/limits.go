@@ -27,14 +27,10 @@ func starts(w inspect.Widths) string {
 
 // Which returns the jobs to which the limit applies, as text.
 func (l limit) Which() string {
-	which := "all tasks"
-	if l.Tasks != nil {
-		which = strings.Join(l.Tasks, ", ")
+	if l.Tasks == nil {
+		return "all tasks"
 	}
-	if l.Queues != "" {
-		which += " in queues " + l.Queues
-	}
-	return which
+	return strings.Join(l.Tasks, ", ")
 }
 
 // LanesBy returns what assigns a job to a lane, and whether the lanes take turns, as text.

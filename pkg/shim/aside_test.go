@@ -68,7 +68,7 @@ func TestAJobThatCannotBeReadDoesNotKeepRunOnceFromItsEnd(t *testing.T) {
 func TestAJobThatCannotBeReadAndHasToRunAloneFailsAndTheOthersRun(t *testing.T) {
 	q := newQueue(t)
 	id := q.addDamaged("work", 0, nil)
-	q.exec(`insert into graphile_worker._gw_suspects (job_id, revision) select id, revision from graphile_worker.jobs`)
+	q.suspect("work")
 	q.beatQuickly()
 	ran := newExecutions()
 	w := q.worker(shim.Config{Concurrency: 4, PollInterval: time.Hour})

@@ -41,7 +41,7 @@ func (q *queries) claim(ctx context.Context, ask plan, lasting time.Duration, fo
 			select j.id, j.task_identifier, j.payload, j.queue_name, j.priority, j.run_at, j.attempts, j.max_attempts,
 			       j.key, j.flags, j.lease, j.created_at, j.last_error, j.revision,
 			       case when j.id is null then (select a.due_in from asleep as a) end as due_in,
-			       case when j.id is null then (select a.must_look_again from asleep as a) end as must_look_again, j.streak, j.width
+			       case when j.id is null then (select a.must_look_again from asleep as a) end as must_look_again, j.streak
 			  from (values (1)) as always (one)
 			  left join S.get_job_batch($1::text, $2::text[], $3::integer, $5::text[]`+more+`) as j on true`, args...)
 }
@@ -60,7 +60,7 @@ func (ask plan) ofOneQueue(more string, args []any) (string, []any) {
 func (q *queries) claimBeside(ctx context.Context, ask plan, forbidden forbidden) ([]*Job, error) {
 	more, args := forbidden.argument(q.workerID, ask.tasks, ask.limit, forbidden.flags)
 	more, args = ask.ofOneQueue(more, args)
-	answer, err := q.readClaim(ctx, ask.tasks, claimColumns+`j.streak, j.width from S.get_job_batch($1::text, $2::text[], $3::integer, $4::text[]`+more+`) as j`, args...)
+	answer, err := q.readClaim(ctx, ask.tasks, claimColumns+`j.streak from S.get_job_batch($1::text, $2::text[], $3::integer, $4::text[]`+more+`) as j`, args...)
 	return answer.jobs, err
 }
 
@@ -124,14 +124,13 @@ func (q *queries) readHeld(ctx context.Context, job *Job) ([]*Job, error) {
 	return answer.jobs, err
 }
 
-// claimColumns selects the columns of a claim but the last two, without the due time of an empty one. onlyJobs is for claims of one
+// claimColumns selects the columns of a claim but the last one, without the due time of an empty one. onlyJobs is for claims of one
 // job.
 const (
 	claimColumns = `
 	select j.id, j.task_identifier, j.payload, j.queue_name, j.priority, j.run_at, j.attempts, j.max_attempts,
 	       j.key, j.flags, j.lease, j.created_at, j.last_error, j.revision, null::double precision, null::boolean, `
-	noStreak = `null::integer, null::integer`
-	onlyJobs = claimColumns + noStreak + ` from `
+	onlyJobs = claimColumns + `null::integer from `
 )
 
 func (q *queries) readClaim(ctx context.Context, tasks []string, sql string, args ...any) (answer claimed, err error) {
@@ -180,7 +179,7 @@ type claimReader struct {
 	runAt, createdAt                pgtype.Timestamptz // may be infinite
 	dueIn                           pgtype.Float8
 	newMark                         pgtype.Bool
-	streak, width                   zeronull.Int4
+	streak                          zeronull.Int4
 	columns                         []any
 }
 
@@ -192,7 +191,7 @@ func newClaimReader(q *queries, tasks []string) *claimReader {
 	r.columns = []any{
 		&r.id, &r.task, &r.payload, &r.queue, &r.priority, &r.runAt, &r.attempts, &r.maxAttempts,
 		&r.key, &r.flags, &r.lease, &r.createdAt, &r.lastError, &r.revision,
-		&r.dueIn, &r.newMark, &r.streak, &r.width,
+		&r.dueIn, &r.newMark, &r.streak,
 	}
 	return r
 }
@@ -216,7 +215,7 @@ func (r *claimReader) read(rows pgx.Rows, answer *claimed) error {
 	r.slab = r.slab[1:]
 	held.hold.bytes = int64(len(r.payload) + len(r.queue) + len(r.key) + len(r.flags) + len(r.lastError))
 	held.hold.lease.Store(int64(r.lease))
-	held.hold.streakID, held.hold.width = int32(r.streak), int32(r.width)
+	held.hold.streakID = int32(r.streak)
 	held.job = Job{
 		ID:             int64(r.id),
 		TaskIdentifier: r.names[string(r.task)],

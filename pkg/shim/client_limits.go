@@ -17,12 +17,8 @@ type Limit struct {
 	// Tasks are the tasks to whose jobs the limit applies. Default: all.
 	Tasks []string
 
-	// Queues applies the limit to the jobs in named queues of this name, in which * stands for any characters. These queues
-	// then run as many jobs at once as the limit allows. Default: the jobs outside of named queues.
-	Queues string
-
-	// By assigns each job to a lane, and the numbers apply to each lane: "queue", "flag:NAME" or "payload:FIELD". A job
-	// without the flag or field is not limited. Default: one lane for all jobs.
+	// By assigns each job to a lane, and the numbers apply to each lane: "flag:NAME" or "payload:FIELD". A job without the flag
+	// or field is not limited. Default: one lane for all jobs.
 	By string
 
 	MaxRunning   int           // how many jobs of a lane run at once
@@ -42,12 +38,12 @@ type Limit struct {
 }
 
 // SetLimit creates a limit, or replaces the limit of this name. Later claims obey it. Workers of Graphile Worker do not see
-// jobs to which limits apply. An invalid limit has the code GWLVA.
+// jobs to which limits apply, unless they are in a named queue. An invalid limit has the code GWLVA.
 func (c *Client) SetLimit(ctx context.Context, limit Limit) error {
 	err := c.order(ctx, `
-		select S.set_limit($1::text, $2::text[], $3::text, $4::text, $5::integer, $6::integer, $7::integer,
-		                   `+microseconds("$8")+`, $9::integer, $10::boolean, `+microseconds("$11")+`)::text`,
-		limit.Name, textArrayOrNull(limit.Tasks), orNull(limit.Queues), orNull(limit.By), orNull(limit.MaxRunning), orNull(limit.TotalRunning),
+		select S.set_limit($1::text, $2::text[], $3::text, $4::integer, $5::integer, $6::integer,
+		                   `+microseconds("$7")+`, $8::integer, $9::boolean, `+microseconds("$10")+`)::text`,
+		limit.Name, textArrayOrNull(limit.Tasks), orNull(limit.By), orNull(limit.MaxRunning), orNull(limit.TotalRunning),
 		orNull(limit.Rate), orNull(limit.Per.Microseconds()), orNull(limit.Burst), limit.Fair,
 		orNull(limit.Strict.Microseconds()))
 	if err != nil {
@@ -101,7 +97,6 @@ type LimitInfo struct {
 	Limit
 	Lanes       int64 // the lanes that exist
 	Running     int64 // the jobs that run
-	IsMoving    bool  // jobs that were waiting when it was set are still being moved into their lanes
 	FullLanes   int64 // the lanes that run their maximum of jobs
 	ClosedLanes int64 // the lanes that a worker has closed, because a service accepts no more requests
 }
@@ -110,13 +105,13 @@ type LimitInfo struct {
 func (c *Client) Limits(ctx context.Context) ([]LimitInfo, error) {
 	limits, err := listed(ctx, c, func(scan func(...any) error) (limit LimitInfo, err error) {
 		var (
-			tasks, queues, by                      *string
+			tasks, by                              *string
 			maxRunning, totalRunning, rate, bursts *int
 			per, strict                            *float64
 		)
-		err = scan(&limit.Name, &tasks, &queues, &by, &maxRunning, &totalRunning, &rate, &per, &bursts, &limit.Fair, &strict,
-			&limit.Lanes, &limit.Running, &limit.IsMoving, &limit.FullLanes, &limit.ClosedLanes)
-		limit.Queues, limit.By, limit.MaxRunning, limit.TotalRunning = orZero(queues), orZero(by), orZero(maxRunning), orZero(totalRunning)
+		err = scan(&limit.Name, &tasks, &by, &maxRunning, &totalRunning, &rate, &per, &bursts, &limit.Fair, &strict,
+			&limit.Lanes, &limit.Running, &limit.FullLanes, &limit.ClosedLanes)
+		limit.By, limit.MaxRunning, limit.TotalRunning = orZero(by), orZero(maxRunning), orZero(totalRunning)
 		limit.Rate, limit.Per, limit.Burst = orZero(rate), seconds.Duration(orZero(per)), orZero(bursts)
 		limit.Strict = seconds.Duration(orZero(strict))
 		if err == nil && tasks != nil {
@@ -124,9 +119,9 @@ func (c *Client) Limits(ctx context.Context) ([]LimitInfo, error) {
 		}
 		return limit, err
 	}, `
-		select l.name, pg_catalog.array_to_json(l.tasks)::text, l.queues, l.by, l.max_running, l.total_running, l.rate,
+		select l.name, pg_catalog.array_to_json(l.tasks)::text, l.by, l.max_running, l.total_running, l.rate,
 		       extract(epoch from l.per)::double precision, l.burst, l.fair,
-		       extract(epoch from l.strict)::double precision, l.lanes, l.running, l.is_moving, l.full_lanes, l.closed_lanes
+		       extract(epoch from l.strict)::double precision, l.lanes, l.running, l.full_lanes, l.closed_lanes
 		  from S.list_limits() as l
 		 order by l.name`)
 	if err != nil {

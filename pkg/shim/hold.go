@@ -17,10 +17,10 @@ type hold struct {
 	unreadable error
 	// before and after are the neighbours of this job in the fetcher's list.
 	before, after *Job
-	// streakID is what the job has in common with the other jobs of its streak; of these, width run at once. It is 0 if the job may
-	// run at any time. streak is nil if the job is the only one.
-	streakID, width int32
-	streak          *streak
+	// streakID is what the job has in common with the other jobs of its streak, 0 if it has no queue. streak is nil if the job is the
+	// only one.
+	streakID int32
+	streak   *streak
 	// task counts the jobs of the same task in the backlog.
 	task  *taskCount
 	lease atomic.Int64

@@ -29,7 +29,8 @@ var idleStates = map[string]string{
 		update graphile_worker._private_job_queues set locked_at = now(), locked_by = 'somebody'`,
 	"suspects of other tasks": `
 		select graphile_worker.add_job('other') from generate_series(1, 10);
-		insert into graphile_worker._gw_suspects (job_id, revision) select j.id, j.revision from graphile_worker.jobs as j`,
+		insert into graphile_worker._gw_suspects (job_id) select j.id from graphile_worker.jobs as j;
+		update graphile_worker._private_jobs set job_queue_id = -2`,
 	"failed jobs": `
 		select graphile_worker.add_job('ok', job_key => 'failed' || n) from generate_series(1, 10) as n;
 		update graphile_worker._private_jobs set attempts = max_attempts`,

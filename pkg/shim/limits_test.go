@@ -180,8 +180,8 @@ func TestSlotsOfALimitAreAllUsedAndNoMore(t *testing.T) {
 	}
 }
 
-// A claim leaves out a lane that another transaction has locked, and finds nothing. A run does not end for that reason.
-func TestARunOutlastsAMomentaryLockOfALane(t *testing.T) {
+// A claim leaves out a limit that another transaction has locked, and finds nothing. A run does not end for that reason.
+func TestARunOutlastsAMomentaryLockOfALimit(t *testing.T) {
 	q := newQueue(t)
 	q.call(`set_limit('api', tasks => '{call}', max_running => 2)`)
 	q.add("call", 20)
@@ -190,7 +190,7 @@ func TestARunOutlastsAMomentaryLockOfALane(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer func() { _ = tx.Rollback(context.WithoutCancel(t.Context())) }()
-	if _, err := tx.Exec(t.Context(), `select from graphile_worker._gw_lanes for update`); err != nil {
+	if _, err := tx.Exec(t.Context(), `select from graphile_worker._gw_limits for update`); err != nil {
 		t.Fatal(err)
 	}
 	w := q.worker(shim.Config{Concurrency: 4})

@@ -8,10 +8,10 @@ import (
 	"time"
 )
 
-// A streak is what a claim has of a named queue or of the lanes of a limit: jobs of which only some run at once, one of a named
-// queue. The first jobs wait for an executor as other jobs do. When one of them has ended, the next one takes its place in the
-// backlog, unless the queue would have another next job by now; see [outcome.goesOn]. The database frees the queue, or a slot, when
-// there are no more jobs of the streak, in whatever order their outcomes are written.
+// A streak is what a claim has of a named queue: jobs that run one after the other. The first one waits for an executor as other jobs
+// do. When it has ended, the next one takes its place in the backlog, unless the queue would have another next job by now; see
+// [outcome.goesOn]. The database frees the queue when there are no more jobs of the streak, in whatever order their outcomes are
+// written.
 type streak struct {
 	rest []*Job // behind the jobs that wait or run; protected by the backlog's lock
 	// broken is set when the worker has lost a job of the streak, and so probably all of them.
@@ -19,36 +19,31 @@ type streak struct {
 }
 
 // inStreaks returns the jobs of a claim without those that have to wait for another one. It reports whether the claim may have left
-// jobs of one of these streaks because it asked for at most most jobs for each that runs at once.
+// jobs of one of these queues because it asked for at most most jobs of each.
 func inStreaks(jobs []*Job, most int) (heads []*Job, isCut bool) {
-	var firsts map[int32][]*Job
+	var firsts map[int32]*Job
 	for i, job := range jobs {
-		id, width := job.hold.streakID, int(job.hold.width)
-		if id == 0 {
+		id := job.hold.streakID
+		switch first := firsts[id]; {
+		case id == 0:
 			if firsts != nil {
 				heads = append(heads, job)
 			}
-			continue
-		}
-		if firsts == nil {
-			firsts, heads = make(map[int32][]*Job), append(make([]*Job, 0, len(jobs)), jobs[:i]...)
-		}
-		if first := firsts[id]; len(first) < width {
-			firsts[id] = append(first, job)
+		case first == nil:
+			if firsts == nil {
+				firsts, heads = make(map[int32]*Job), append(make([]*Job, 0, len(jobs)), jobs[:i]...)
+			}
+			firsts[id] = job
 			heads = append(heads, job)
 			isCut = isCut || most == 1
-			continue
-		}
-		s := firsts[id][0].hold.streak
-		if s == nil {
-			s = &streak{}
-			for _, first := range firsts[id] {
-				first.hold.streak = s
+		default:
+			if first.hold.streak == nil {
+				first.hold.streak = &streak{}
 			}
+			job.hold.streak = first.hold.streak
+			job.hold.streak.rest = append(job.hold.streak.rest, job)
+			isCut = isCut || 1+len(job.hold.streak.rest) == most
 		}
-		job.hold.streak = s
-		s.rest = append(s.rest, job)
-		isCut = isCut || width+len(s.rest) == width*most
 	}
 	if firsts == nil {
 		return jobs, false
@@ -60,19 +55,15 @@ func inStreaks(jobs []*Job, most int) (heads []*Job, isCut bool) {
 const soonRetry = time.Second
 
 // goesOn reports whether the next job of the streak is also the next one of its queue. It is not if the job of this outcome may run
-// again soon: it may come first. The default back-off is longer. Lanes of limits have no such order, but a rate limited job closes
-// them.
+// again soon: it may come first. The default back-off is longer.
 func (o *outcome) goesOn() bool {
-	inLane := o.job.hold.streakID < 0
 	switch o.verdict {
 	case completed, committed:
 		return true
 	case failed:
-		return inLane || o.permanent || o.delay == nil || *o.delay >= soonRetry
-	case returned:
-		return o.delay != nil && (inLane || *o.delay >= soonRetry)
-	case rateLimited:
-		return !inLane && o.delay != nil && *o.delay >= soonRetry
+		return o.permanent || o.delay == nil || *o.delay >= soonRetry
+	case returned, rateLimited:
+		return o.delay != nil && *o.delay >= soonRetry
 	default:
 		return false
 	}

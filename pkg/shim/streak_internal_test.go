@@ -9,7 +9,7 @@ import (
 // newSerial returns a claimed job of a named queue.
 func newSerial(id int64, queue string, at time.Time) *Job {
 	job := newClaimed(id, 0, at)
-	job.QueueName, job.hold.width = queue, 1
+	job.QueueName = queue
 	if queue != "" {
 		job.hold.streakID = int32(queue[0])
 	}
@@ -61,14 +61,6 @@ func TestJobsOfAQueueWaitForTheOnesBeforeThem(t *testing.T) {
 	}
 }
 
-func TestLimitedJobsOfAQueueDoNotWaitForEachOther(t *testing.T) {
-	jobs := claimOf(time.Now(), "a", "a")
-	jobs[0].hold.streakID, jobs[1].hold.streakID = 0, 0
-	if heads, isCut := inStreaks(jobs, 1); len(heads) != 2 || isCut {
-		t.Errorf("%d of them may run, cut: %t", len(heads), isCut)
-	}
-}
-
 func TestAStreakThatEndsGivesItsOtherJobsBack(t *testing.T) {
 	for name, end := range map[string]func(*backlog, *Job) []*Job{
 		"the queue may have another next job": func(b *backlog, job *Job) []*Job { return b.ended(outcome{job: job, verdict: lost, started: true}) },
@@ -99,50 +91,25 @@ func TestAStreakThatEndsGivesItsOtherJobsBack(t *testing.T) {
 func TestAStreakEndsWithAJobThatMayComeFirstAgain(t *testing.T) {
 	soon, later := new(time.Millisecond), new(time.Minute)
 	for _, c := range []struct {
-		outcome         outcome
-		inQueue, inLane bool
+		outcome outcome
+		want    bool
 	}{
-		{outcome{verdict: completed}, true, true},
-		{outcome{verdict: committed}, true, true},
-		{outcome{verdict: failed}, true, true},
-		{outcome{verdict: failed, delay: later}, true, true},
-		{outcome{verdict: failed, delay: soon}, false, true},
-		{outcome{verdict: failed, delay: soon, permanent: true}, true, true},
-		{outcome{verdict: returned}, false, false},
-		{outcome{verdict: returned, snoozed: true, delay: soon}, false, true},
-		{outcome{verdict: returned, snoozed: true, delay: later}, true, true},
-		{outcome{verdict: rateLimited, delay: soon}, false, false},
-		{outcome{verdict: rateLimited, delay: later}, true, false},
-		{outcome{verdict: lost}, false, false},
+		{outcome{verdict: completed}, true},
+		{outcome{verdict: committed}, true},
+		{outcome{verdict: failed}, true},
+		{outcome{verdict: failed, delay: later}, true},
+		{outcome{verdict: failed, delay: soon}, false},
+		{outcome{verdict: failed, delay: soon, permanent: true}, true},
+		{outcome{verdict: returned}, false},
+		{outcome{verdict: returned, snoozed: true, delay: soon}, false},
+		{outcome{verdict: returned, snoozed: true, delay: later}, true},
+		{outcome{verdict: rateLimited, delay: soon}, false},
+		{outcome{verdict: rateLimited, delay: later}, true},
+		{outcome{verdict: lost}, false},
 	} {
-		for id, want := range map[int32]bool{7: c.inQueue, -7: c.inLane} {
-			c.outcome.job = &Job{hold: &hold{streakID: id}}
-			if got := c.outcome.goesOn(); got != want {
-				t.Errorf("streak %d: %+v goes on: %t", id, c.outcome, got)
-			}
+		if got := c.outcome.goesOn(); got != c.want {
+			t.Errorf("%+v goes on: %t", c.outcome, got)
 		}
-	}
-}
-
-func TestJobsOfALaneRunAsManyAtOnceAsTheClaimHasSlots(t *testing.T) {
-	jobs := claimOf(time.Now(), "", "", "", "", "", "")
-	for _, job := range jobs[:5] {
-		job.hold.streakID, job.hold.width = -3, 2
-	}
-	b := newBacklog(9)
-	b.add(jobs, false, 10)
-	if ids := idsOf(b.waiting); !slices.Equal(ids, []int64{1, 2, 6}) {
-		t.Fatalf("of the jobs 1 to 5 two run at once, but %v may start", ids)
-	}
-	one, two := first(b), first(b)
-	first(b)
-	b.ended(ran(two, time.Millisecond))
-	if three := first(b); three.ID != 3 || len(b.waiting) != 0 {
-		t.Errorf("after job 2, job %d starts, and %d more", three.ID, len(b.waiting))
-	}
-	b.ended(ran(one, time.Millisecond))
-	if four := first(b); four.ID != 4 || len(b.waiting) != 0 {
-		t.Errorf("after job 1, job %d starts, and %d more", four.ID, len(b.waiting))
 	}
 }
 

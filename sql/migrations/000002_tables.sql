@@ -125,13 +125,13 @@ create table {{.schema}}._gw_workers (
 
 -- Empty except for some time after a worker died: every claim checks whether it is empty. No foreign key, as for contexts.
 create table {{.schema}}._gw_suspects (
-  job_id    bigint  not null constraint _gw_suspects_pkey primary key,
-  revision  integer not null,
-  crashes   integer not null default 0,
-  worker_id text,
-  is_alone  boolean not null default true,
-  strict    boolean not null default false,
-  room_at   timestamptz
+  job_id     bigint  not null constraint _gw_suspects_pkey primary key,
+  queue_name text,
+  crashes    integer not null default 0,
+  worker_id  text,
+  is_alone   boolean not null default true,
+  strict     boolean not null default false,
+  room_at    timestamptz
 );
 
 -- Empty except while canceled jobs are running: each heartbeat checks whether it is empty. No foreign key, as for contexts.
@@ -177,9 +177,10 @@ comment on column {{.schema}}._gw_workers.crontab is 'The identifiers of the rec
 comment on column {{.schema}}._gw_workers.beating_since is 'Since when it has sent heartbeats without a gap; see heartbeat().';
 comment on column {{.schema}}._gw_workers.recovered_at is 'When the recovery of its jobs was complete after its death; null: it is alive or not recovered yet.';
 
-comment on table {{.schema}}._gw_suspects is 'Suspects: jobs that a worker held when it died; see get_job_alone().';
+comment on table {{.schema}}._gw_suspects is
+  'Suspects: jobs that a worker held when it died; see get_job_alone(). While they wait, their job_queue_id is -2; otherwise a row counts only while its worker runs the job.';
 comment on column {{.schema}}._gw_suspects.job_id is 'The id of the job.';
-comment on column {{.schema}}._gw_suspects.revision is 'Its revision then; a job with another revision is not a suspect.';
+comment on column {{.schema}}._gw_suspects.queue_name is 'Its named queue, to which it goes back.';
 comment on column {{.schema}}._gw_suspects.crashes is 'How many workers died while they ran the job alone.';
 comment on column {{.schema}}._gw_suspects.worker_id is 'The worker that last claimed it as a suspect.';
 comment on column {{.schema}}._gw_suspects.is_alone is 'Whether that worker runs, or ran, no other job beside it.';
@@ -383,7 +384,8 @@ create table {{.schema}}._gw_limits (
   burst         integer constraint _gw_limits_burst_check check (burst >= 1),
   fair          boolean not null default false,
   strict        interval,
-  generation    bigint  not null
+  generation    bigint  not null,
+  theoretic_at  timestamptz not null default 'epoch'
 );
 create sequence {{.schema}}._gw_limit_generations owned by {{.schema}}._gw_limits.generation;
 
@@ -419,9 +421,12 @@ create table {{.schema}}._gw_lanes (
   served_at  timestamptz not null default 'epoch'
 ) with (fillfactor = 50, autovacuum_vacuum_threshold = 500, autovacuum_vacuum_scale_factor = 0);
 alter sequence {{.schema}}._gw_lane_ids owned by {{.schema}}._gw_lanes.id;
+-- Where the last sweep over the lanes ended: less the id. A sequence, because it is not locked until the commit.
+create sequence {{.schema}}._gw_lane_cursor as bigint minvalue 16 maxvalue 2147483649 start 2147483649 owned by {{.schema}}._gw_lanes.id;
 create unique index _gw_lanes_gates on {{.schema}}._gw_lanes (task_id, generation, gates);
 create index _gw_lanes_open on {{.schema}}._gw_lanes (task_id, priority, running, served_at, run_at, job_id) where gate is null;
 create index _gw_lanes_waiting on {{.schema}}._gw_lanes (gate, task_id, priority, running, served_at, run_at, job_id) where gate > 0;
+create index _gw_lanes_in_use on {{.schema}}._gw_lanes (task_id, generation) where gate is distinct from 0;
 create index _gw_lanes_fair on {{.schema}}._gw_lanes (fair_gate) where fair_gate is not null;
 
 -- Only inserted into and deleted from. No primary key, because rows are equal.
@@ -443,6 +448,13 @@ create table {{.schema}}._gw_queued_lanes (
   lane_id integer not null
 ) with (autovacuum_vacuum_threshold = 500, autovacuum_vacuum_scale_factor = 0);
 
+-- What sweeps had to mend; see _gw_sweep_limits.
+create table {{.schema}}._gw_mends (
+  id     bigint generated always as identity constraint _gw_mends_pkey primary key,
+  at     timestamptz not null default now(),
+  mended bigint      not null
+);
+
 create table {{.schema}}._gw_pauses (
   id         integer generated always as identity constraint _gw_pauses_pkey primary key,
   task       text,
@@ -452,13 +464,32 @@ create table {{.schema}}._gw_pauses (
   reason     text,
   author     text        not null default session_user,
   paused_at  timestamptz not null default now(),
-  until      timestamptz
+  until      timestamptz,
+  hidden_to  bigint      not null default 0
 );
 
 -- Without a row, and so without a page, until the first limit or pause: claims and producers check its size, which costs less than a query.
 create table {{.schema}}._gw_limit_changes (
   only_row   boolean     not null default true constraint _gw_limit_changes_pkey primary key check (only_row),
   changed_at timestamptz not null default now()
+);
+
+-- A run of a recurring job, and the job added for it; null: none, because a job of another task has the key.
+create type {{.schema}}._gw_cron_run as (
+  identifier text,
+  task       text,
+  run        timestamptz,
+  job_id     bigint
+);
+
+-- A spec of add_jobs with its number, the job_queue_id that it gets, the id of a new row, and the id of its job once it is added.
+create type {{.schema}}._gw_keyed_spec as (
+  number   integer,
+  task_id  integer,
+  queue_id integer,
+  spec     {{.schema}}.job_spec,
+  new_id   bigint,
+  job_id   bigint
 );
 
 -- What a claim is for, as its parts pass it on. task_ids: null is all tasks. flagged_tasks, task_flags: see _gw_task_flags.
@@ -475,6 +506,14 @@ create type {{.schema}}._gw_claim as (
   max_bytes       integer
 );
 
+-- A place in the order of jobs. queue_id: the named queue of the job there; null: none.
+create type {{.schema}}._gw_place as (
+  priority smallint,
+  run_at   timestamptz,
+  id       bigint,
+  queue_id integer
+);
+
 -- A task to which limits apply, for a claim that serves it. generation: that of its lanes. by_key: one of the limits has keys.
 create type {{.schema}}._gw_limited_task as (
   task_id    integer,
@@ -484,11 +523,38 @@ create type {{.schema}}._gw_limited_task as (
   is_fair    boolean
 );
 
+-- A job that a claim looks at while limits apply. place, version: its row; without, the lane is empty. queue_id: its named queue.
+-- lane_id: its lane; 0: it is still to be made; null: it needs none. gates: those that it passes. is_incoming: it is not in its lane
+-- yet. waits: its lane is where it waits, not the incoming jobs. parks: it goes into its lane in any case. starts: it is to start;
+-- otherwise it goes into its lane.
+create type {{.schema}}._gw_candidate as (
+  place       tid,
+  version     xid,
+  job_id      bigint,
+  queue_id    integer,
+  lane_id     integer,
+  gates       integer[],
+  is_incoming boolean,
+  waits       boolean,
+  parks       boolean,
+  starts      boolean
+);
+
 -- A job that a worker holds no longer: the queue or lane in which it ran, and by which lock.
 create type {{.schema}}._gw_ended_job as (
   job_id   bigint,
   queue_id integer,
   held_at  timestamptz
+);
+
+-- A failure of a job, as a worker reports it; see fail_job_batch. lease: null is any.
+create type {{.schema}}._gw_failure as (
+  job_id    bigint,
+  lease     bigint,
+  message   text,
+  retry_at  timestamptz,
+  payload   json,
+  permanent boolean
 );
 
 comment on table {{.schema}}._gw_limits is 'Limits; see set_limit().';
@@ -504,6 +570,7 @@ comment on column {{.schema}}._gw_limits.burst is 'How many jobs of a key may st
 comment on column {{.schema}}._gw_limits.fair is 'Whether the keys take turns.';
 comment on column {{.schema}}._gw_limits.strict is 'For how long a recovered job keeps its place at the gates.';
 comment on column {{.schema}}._gw_limits.generation is 'Changes when the limit applies to other jobs or has other gates.';
+comment on column {{.schema}}._gw_limits.theoretic_at is 'That of gates that are made from now on: what its rate had started when by last changed.';
 comment on sequence {{.schema}}._gw_limit_generations is 'The values of _gw_limits.generation.';
 
 comment on table {{.schema}}._gw_gates is 'The counters of limits: one for each key, and one for all keys. Only who holds the row of the limit changes them.';
@@ -522,6 +589,7 @@ comment on column {{.schema}}._gw_gates.burst is 'See override_lane(); null: the
 comment on index {{.schema}}._gw_gates_key is 'Finds the gate of a key.';
 
 comment on sequence {{.schema}}._gw_lane_ids is 'The ids of lanes. It starts again at its end; an id in use is skipped.';
+comment on sequence {{.schema}}._gw_lane_cursor is 'Where the last sweep over the lanes ended.';
 comment on table {{.schema}}._gw_lanes is
   'Lanes: the jobs of one task that pass the same gates. Jobs wait in a lane, and running jobs name it, for their end. Only who holds the rows of all limits of the task changes it.';
 comment on column {{.schema}}._gw_lanes.id is 'The id, as in job_queue_id of its jobs: -16 or less.';
@@ -538,6 +606,7 @@ comment on column {{.schema}}._gw_lanes.served_at is 'When a job of fair_gate wa
 comment on index {{.schema}}._gw_lanes_gates is 'Finds the lane of a job.';
 comment on index {{.schema}}._gw_lanes_open is 'The open lanes of a task, in the order in which they are served.';
 comment on index {{.schema}}._gw_lanes_waiting is 'The lanes that wait for a gate, in the order in which they are opened.';
+comment on index {{.schema}}._gw_lanes_in_use is 'The lanes in which jobs wait, by task: to find those of an old generation.';
 comment on index {{.schema}}._gw_lanes_fair is 'The lanes that take their turn from a gate.';
 
 comment on table {{.schema}}._gw_gate_ends is
@@ -555,6 +624,11 @@ comment on table {{.schema}}._gw_queued_lanes is 'The lanes of running jobs that
 comment on column {{.schema}}._gw_queued_lanes.job_id is 'The id of the job.';
 comment on column {{.schema}}._gw_queued_lanes.lane_id is 'Its lane, for its end.';
 
+comment on table {{.schema}}._gw_mends is 'How many rows sweeps of limits had to mend in the last days, because somebody had changed jobs by hand.';
+comment on column {{.schema}}._gw_mends.id is 'The id.';
+comment on column {{.schema}}._gw_mends.at is 'When.';
+comment on column {{.schema}}._gw_mends.mended is 'How many rows.';
+
 comment on table {{.schema}}._gw_pauses is 'Pauses; see pause().';
 comment on column {{.schema}}._gw_pauses.id is 'The id.';
 comment on column {{.schema}}._gw_pauses.task is 'The paused task.';
@@ -565,14 +639,20 @@ comment on column {{.schema}}._gw_pauses.reason is 'Why.';
 comment on column {{.schema}}._gw_pauses.author is 'The role that paused it.';
 comment on column {{.schema}}._gw_pauses.paused_at is 'Since when.';
 comment on column {{.schema}}._gw_pauses.until is 'When it ends by itself; null: never.';
+comment on column {{.schema}}._gw_pauses.hidden_to is 'Of a task: the id up to which its jobs are hidden from Node workers.';
 
 comment on table {{.schema}}._gw_limit_changes is 'One row, from the first limit or pause on. Who changes limits or pauses updates it, so that a transaction with an old snapshot fails.';
 comment on column {{.schema}}._gw_limit_changes.only_row is 'Always true.';
 comment on column {{.schema}}._gw_limit_changes.changed_at is 'When limits or pauses were last changed.';
 
+comment on type {{.schema}}._gw_cron_run is 'Internal: a run of a recurring job, and the job added for it.';
+comment on type {{.schema}}._gw_keyed_spec is 'Internal: a spec of add_jobs, as its parts pass it on.';
 comment on type {{.schema}}._gw_claim is 'Internal: what a claim is for, as its parts pass it on.';
+comment on type {{.schema}}._gw_place is 'Internal: a place in the order of jobs.';
 comment on type {{.schema}}._gw_limited_task is 'Internal: a task to which limits apply.';
+comment on type {{.schema}}._gw_candidate is 'Internal: a job that a claim looks at while limits apply.';
 comment on type {{.schema}}._gw_ended_job is 'Internal: a job that a worker holds no longer.';
+comment on type {{.schema}}._gw_failure is 'Internal: a failure of a job, as a worker reports it.';
 
 -- For operators.
 

@@ -33,14 +33,10 @@ func Add(task, payload string, priority, from, to int) string {
 		"from generate_series(%[5]d, %[6]d) as i))", Schema, task, payload, priority, from, to)
 }
 
-// SetLimit returns statements that set a limit for a task. Claims look through the table once after a limit has changed; here they have.
-func SetLimit(task, arguments string) []string { return SetLimitOf([]string{task}, arguments) }
+// SetLimit returns a statement that sets a limit for a task.
+func SetLimit(task, arguments string) string { return SetLimitOf([]string{task}, arguments) }
 
 // SetLimitOf is SetLimit for several tasks.
-func SetLimitOf(tasks []string, arguments string) []string {
-	return []string{
-		fmt.Sprintf("select from %s.set_limit('bench', tasks => '{%s}', %s)", Schema, strings.Join(tasks, ","), arguments),
-		fmt.Sprintf("do $$ begin while exists (select from %[1]s._gw_moves) loop "+
-			"perform %[1]s.get_job_batch('bench', '{none}'); commit; end loop; end $$", Schema),
-	}
+func SetLimitOf(tasks []string, arguments string) string {
+	return fmt.Sprintf("select from %s.set_limit('bench', tasks => '{%s}', %s)", Schema, strings.Join(tasks, ","), arguments)
 }

@@ -1,6 +1,7 @@
 -- Frees every job and queue that these workers hold. It is only for workers that are known to be dead: the jobs of a
 -- worker that is alive would run a second time. The attempts count, except of jobs that have not started.
 -- Locks: job rows by id, then queue rows by id.
+-- Raises GWWID if one of them is pause, which stands for the pauses of queues.
 create or replace function {{.schema}}.force_unlock_workers(
   worker_ids text[]
 )
@@ -11,40 +12,43 @@ as $$
 declare
   job_ids   bigint[];
   unstarted bigint[];
+  ended     {{.schema}}._gw_ended_job[];
   freed     bigint;
-  limited   bigint[];
-  queues    bigint;
+  queue_ids integer[];
 begin
+  if 'pause' = any (worker_ids) then
+    perform {{.schema}}._gw_check_worker_id('pause');
+  end if;
   job_ids := array(select j.id from {{.schema}}._private_jobs as j where j.locked_by = any (worker_ids));
-  perform from {{.schema}}._private_jobs as j where j.id = any (job_ids) order by j.id for update;
+  select array_agg(row(h.id, h.job_queue_id, h.locked_at)::{{.schema}}._gw_ended_job)
+    into ended
+    from (select j.id, j.job_queue_id, j.locked_at
+            from {{.schema}}._private_jobs as j
+           where j.id = any (job_ids) and j.locked_by = any (worker_ids)
+           order by j.id
+             for update) as h;
   -- A separate statement, after the locks: which jobs have not started depends on outcomes for which it has waited.
   unstarted := {{.schema}}._gw_unstarted_jobs(job_ids);
   if {{.schema}}._gw_keeps() then
     perform {{.schema}}._gw_note_attempts('recovered', worker_ids, job_ids, details => array['The worker was unlocked by force.']);
   end if;
-  with freed as (
-    update {{.schema}}._private_jobs as j
-       set attempts  = case when j.id = any (unstarted) then greatest(0, j.attempts - 1) else least(j.attempts, j.max_attempts) end,
-           locked_at = null,
-           locked_by = null
-     where j.id = any (job_ids) and j.locked_by = any (worker_ids)
-    returning j.id, j.job_queue_id
-  )
-  select count(*), array_agg(f.id) filter (where f.job_queue_id < 0) into freed, limited from freed as f;
+  update {{.schema}}._private_jobs as j
+     set attempts     = case when j.id = any (unstarted) then greatest(0, j.attempts - 1) else least(j.attempts, j.max_attempts) end,
+         job_queue_id = case when j.job_queue_id < 0 then -1 else j.job_queue_id end,
+         locked_at    = null,
+         locked_by    = null
+   where j.id = any (array(select e.job_id from unnest(ended) as e));
+  get diagnostics freed = row_count;
+  perform {{.schema}}._gw_suspect_again(worker_ids, job_ids);
 
-  with held as (
-    select q.id from {{.schema}}._private_job_queues as q where q.locked_by = any (worker_ids) order by q.id for no key update
-  )
-  update {{.schema}}._private_job_queues as q
-     set locked_at = null, locked_by = null
-    from held
-   where q.id = held.id;
-  get diagnostics queues = row_count;
-
-  if limited is not null then
-    perform {{.schema}}._gw_leave_lanes(limited);
+  queue_ids := array(
+    select q.id from {{.schema}}._private_job_queues as q where q.locked_by = any (worker_ids) order by q.id for no key update);
+  if queue_ids <> '{}' then
+    update {{.schema}}._private_job_queues as q set locked_at = null, locked_by = null where q.id = any (queue_ids);
+    perform {{.schema}}._gw_take_paused(queue_ids);
   end if;
-  if freed > 0 or queues > 0 then
+  perform {{.schema}}._gw_release_gates(ended, 'ended');
+  if freed > 0 or queue_ids <> '{}' then
     perform {{.schema}}._gw_record_act('unlock', freed, array_to_string(worker_ids, ', '));
   end if;
   if freed > 0 then

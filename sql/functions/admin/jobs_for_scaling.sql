@@ -41,76 +41,52 @@ $$;
 comment on function {{.schema}}.jobs_for_scaling(text[], bigint) is
   'Returns how many jobs are due or running, at most most, for a program that scales the workers. tasks: only jobs of these tasks, all if null. The cost is bounded: in a table with more than 5000 pages it counts running jobs, and due ones behind 10 000 more urgent jobs of other tasks, from a sample.';
 
--- Returns the tasks of the due jobs, most urgent priorities first, jobs in named queues last. As _gw_oldest_ready, it
--- steps from priority to priority, so it does not read jobs that are not due yet. The inner limits prevent a plan that
--- reads the whole table for a join.
+-- Returns the tasks of the due jobs, most urgent priorities first, jobs in named queues and those with limits last. As
+-- _gw_oldest_ready, it goes from priority to priority, so it does not read jobs that are not due yet. Of a lane that no gate bars it
+-- returns the first job. The inner limits prevent a plan that reads the whole table for a join.
 create or replace function {{.schema}}._gw_due_jobs(
   most bigint
 )
   returns setof integer
-  language sql
+  language plpgsql
   stable
   set search_path = pg_catalog, pg_temp
+  set plan_cache_mode = force_generic_plan
   set enable_seqscan = off
   set enable_bitmapscan = off
   set jit = off
 as $$
-  with recursive unqueued as (
-    (select j.priority, 1 as step
-       from {{.schema}}._private_jobs as j
-      where j.is_available and j.job_queue_id is null
-      order by j.priority
-      limit 1)
-    union all
-    select n.priority, u.step + 1
-      from unqueued as u
-     cross join lateral (
-            select j.priority
-              from {{.schema}}._private_jobs as j
-             where j.is_available and j.job_queue_id is null and j.priority > u.priority
-             order by j.priority
-             limit 1) as n
-     where u.step < 100
-  ), queued as (
-    (select j.priority, 1 as step
-       from {{.schema}}._private_jobs as j
-      where j.is_available and j.job_queue_id > 0
-      order by j.priority
-      limit 1)
-    union all
-    select n.priority, q.step + 1
-      from queued as q
-     cross join lateral (
-            select j.priority
-              from {{.schema}}._private_jobs as j
-             where j.is_available and j.job_queue_id > 0 and j.priority > q.priority
-             order by j.priority
-             limit 1) as n
-     where q.step < 100
-  )
+begin
+  return query
   select d.task_id
     from (select j.task_id
-            from unqueued as u
+            from {{.schema}}._gw_waiting_priorities('plain') as p (priority)
            cross join lateral (
                   select j.task_id
                     from {{.schema}}._private_jobs as j
-                   where j.is_available and j.job_queue_id is null and j.priority = u.priority and j.run_at <= now()
+                   where j.is_available and j.job_queue_id is null and j.priority = p.priority and j.run_at <= now()
                    limit most) as j
           union all
           select j.task_id
-            from queued as q
+            from {{.schema}}._gw_waiting_priorities('queued') as p (priority)
            cross join lateral (
                   select j.task_id
                     from {{.schema}}._private_jobs as j
-                   where j.is_available and j.job_queue_id > 0 and j.priority = q.priority and j.run_at <= now()
+                   where j.is_available and j.job_queue_id > 0 and j.priority = p.priority and j.run_at <= now()
                    limit most) as j
           union all
-          (select j.task_id -- of each group that a limit does not bar, the first job
-             from {{.schema}}._gw_fronts as f
-            cross join lateral (select j.task_id from {{.schema}}._private_jobs as j where j.id = f.job_id offset 0) as j
-            where f.barred_by is null and f.run_at <= now() and f.run_at < 'infinity' and f.group_id is not null
-            limit most)) as d
-   limit most
+          select j.task_id
+            from (values ('incoming', -1), ('held', -2)) as k (kind, id)
+           cross join lateral {{.schema}}._gw_waiting_priorities(k.kind) as p (priority)
+           cross join lateral (
+                  select j.task_id
+                    from {{.schema}}._private_jobs as j
+                   where j.is_available and j.job_queue_id = k.id and j.priority = p.priority and j.run_at <= now()
+                   limit most) as j
+          union all
+          (select l.task_id from {{.schema}}._gw_lanes as l where l.gate is null and l.run_at <= now() limit most)) as d
+   limit most;
+end;
 $$;
 
 comment on function {{.schema}}._gw_due_jobs(bigint) is

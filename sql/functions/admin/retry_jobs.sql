@@ -2,7 +2,7 @@
 -- unchanged. The function skips running jobs, and jobs that were replaced or removed while they ran, because another job may
 -- exist in their place. (reschedule_jobs revives these nevertheless.) After their worker has reported a failure, or after a
 -- sweep, they are ordinary failed jobs, and are not skipped.
--- Locks: job rows by id.
+-- Locks: job rows by id, and the names of the queues of suspects.
 create or replace function {{.schema}}.retry_jobs(
   job_ids bigint[]
 )
@@ -57,11 +57,12 @@ declare
 begin
   return query
   update {{.schema}}._private_jobs as j
-     set run_at     = case when apart is not null then starting_at + w.before * apart
-                           when j.attempts < j.max_attempts then least(j.run_at, now())
-                           else now() end,
-         attempts   = case when j.attempts < j.max_attempts then j.attempts else 0 end,
-         updated_at = now()
+     set job_queue_id = case when j.job_queue_id < 0 then {{.schema}}._gw_unheld(j.job_queue_id, j.id) else j.job_queue_id end,
+         run_at       = case when apart is not null then starting_at + w.before * apart
+                             when j.attempts < j.max_attempts then least(j.run_at, now())
+                             else now() end,
+         attempts     = case when j.attempts < j.max_attempts then j.attempts else 0 end,
+         updated_at   = now()
     from (select l.id
             from {{.schema}}._private_jobs as l
            where l.id = any (job_ids)
@@ -75,7 +76,6 @@ begin
   returning j.*;
   get diagnostics ready = row_count;
   if ready > 0 then
-    perform {{.schema}}._gw_leave_lanes(job_ids);
     perform {{.schema}}._gw_record_act('retry', ready, null, job_ids);
     perform {{.schema}}._gw_wake(ready);
   end if;

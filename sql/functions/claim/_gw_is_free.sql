@@ -47,3 +47,21 @@ $$;
 
 comment on function {{.schema}}._gw_lockers(txid_snapshot) is
   'Internal, for claims of many jobs: returns the transactions that were open at this snapshot.';
+
+-- Returns whether a claim may try to lock a visible row with this xmax. snapshot: null to try any row; lockers: what _gw_lockers
+-- returned for it. The function is a single expression, so the claims inline it.
+create or replace function {{.schema}}._gw_may_lock(
+  locker   xid,
+  snapshot txid_snapshot,
+  lockers  xid[]
+)
+  returns boolean
+  language sql
+  stable
+as $$
+  select locker operator(pg_catalog.=) '0' or snapshot is null
+         or case when lockers is not null then not locker operator(pg_catalog.=) any (lockers) else {{.schema}}._gw_is_free(locker, snapshot) end
+$$;
+
+comment on function {{.schema}}._gw_may_lock(xid, txid_snapshot, xid[]) is
+  'Internal: returns whether a claim may try to lock a visible row with this xmax.';

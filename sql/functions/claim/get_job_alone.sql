@@ -3,16 +3,15 @@
 -- the job crashes this worker too, no other job becomes a suspect, and such crashes are counted. The queue cannot tell
 -- which of a dead worker's jobs caused its crash, so all of them are claimed this way until they are completed.
 -- heartbeat() returns whether a suspect is waiting. Returns no row if there is nothing to claim or if the worker
--- already runs such a job. In all other respects the function works as get_job_batch. Node workers claim these jobs as
--- any other.
+-- already runs such a job. In all other respects the function works as get_job_batch. A job of a named queue goes back to its queue
+-- and starts if that is free and no job of it comes before; meanwhile its queue goes on, as past a failed job.
 --
 -- beside: for a worker that holds other jobs. Returns a suspect for which a worker has made room without success; see
 -- make_room. The function claims one such job per heartbeat interval, so a job that crashes its worker at once never
 -- runs beside another suspect. If the worker dies, the crash is not counted, and the job becomes strict: it is no
 -- longer claimed with beside, and get_job_batch returns nothing to its worker while the job runs. A job with a counted
 -- crash is strict as well.
--- Locks: never waits, but see _gw_move_jobs. Locks the queue row before its head job; skips rows that other transactions have
--- locked.
+-- Locks: never waits. The row of the suspect, then limits, its queue and the job; skips rows that other transactions have locked.
 -- Raises GWWID (worker id), GWWFF (forbidden flags of tasks).
 create or replace function {{.schema}}.get_job_alone(
   worker_id            text,
@@ -42,101 +41,47 @@ create or replace function {{.schema}}.get_job_alone(
   )
   language plpgsql
   set search_path = pg_catalog, pg_temp
+  set plan_cache_mode = force_generic_plan
   set enable_seqscan = off
+  set enable_bitmapscan = off
   set jit = off
 as $$
 #variable_conflict use_column
 declare
-  claimed_at    timestamptz := clock_timestamp();
-  room_over     timestamptz := claimed_at - {{.schema}}._gw_beat_every(); -- room made before this time has expired
-  task_ids      integer[];
-  flagged_tasks integer[];
-  task_flags    text[];
-  barred        record;
-  lane_ids      integer[];
-  suspect       record;
+  claim      {{.schema}}._gw_claim :=
+    {{.schema}}._gw_new_claim(worker_id, task_identifiers, 1, forbidden_flags, get_job_alone.now, task_forbidden_flags, null, 1);
+  suspect_id bigint;
 begin
-  if (length(worker_id) between 1 and 128) is not true then
-    raise exception 'Worker id must be 1 to 128 characters long.' using errcode = 'GWWID';
-  elsif {{.schema}}._gw_runs_alone(worker_id)
-        or exists (select
-                     from {{.schema}}._gw_suspects as s
-                    cross join lateral (
-                          select from {{.schema}}._private_jobs as j
-                           where j.id = s.job_id and j.locked_by = get_job_alone.worker_id
-                             and (beside is not true or j.locked_at > room_over)
-                          offset 0) as j -- prevents a join that could read all jobs
-                    where s.worker_id = get_job_alone.worker_id) then
-    return;
-  end if;
-  if task_identifiers is not null then
-    task_ids := array(select t.id from {{.schema}}._private_tasks as t where t.identifier = any (task_identifiers));
-  end if;
-  if task_forbidden_flags is not null then
-    select f.task_ids, f.flagged_tasks, f.task_flags
-      into task_ids, flagged_tasks, task_flags
-      from {{.schema}}._gw_task_flags(task_forbidden_flags, task_ids) as f;
-  end if;
-
-  barred := {{.schema}}._gw_barred_tasks(task_identifiers);
-  if barred.is_paused then
+  if {{.schema}}._gw_runs_alone(worker_id)
+     or exists (select
+                  from {{.schema}}._gw_suspects as s
+                 cross join lateral (
+                       select from {{.schema}}._private_jobs as j
+                        where j.id = s.job_id and j.locked_by = get_job_alone.worker_id
+                          and (beside is not true or j.locked_at > claim.claimed_at - {{.schema}}._gw_beat_every())
+                       offset 0) as j -- prevents a join that could read all jobs
+                 where s.worker_id = get_job_alone.worker_id) then
     return;
   end if;
 
-  for suspect in
-    select w.id, w.revision, w.job_queue_id, w.priority, w.run_at
-      from {{.schema}}._gw_waiting_suspects(task_ids, forbidden_flags, get_job_alone.now, flagged_tasks, task_flags) as w
-     where beside is not true or not w.strict and w.room_at <= room_over
+  if {{.schema}}._gw_has_limits() then
+    claim.task_ids := {{.schema}}._gw_served_tasks(claim);
+  end if;
+
+  for suspect_id in
+    select w.id
+      from {{.schema}}._gw_waiting_suspects(claim) as w
+     where beside is not true or not w.strict and w.room_at <= claim.claimed_at - {{.schema}}._gw_beat_every()
      order by w.priority, w.run_at, w.id
   loop
-    if suspect.job_queue_id < 0 then
-      lane_ids := array(
-        select l.id
-          from {{.schema}}._gw_lanes as l
-         where l.id = any ((select g.lanes from {{.schema}}._gw_groups as g where g.id = suspect.job_queue_id and not g.is_retired)::integer[])
-           for no key update skip locked);
-      continue when not exists (select from {{.schema}}._gw_groups as g
-                                 where g.id = suspect.job_queue_id and cardinality(g.lanes) = cardinality(lane_ids))
-                    or exists (select from {{.schema}}._gw_lane_rooms(lane_ids, claimed_at) as r where r.room = 0);
-    elsif suspect.job_queue_id is not null and {{.schema}}._gw_queue_moves(suspect.job_queue_id, barred.moving_queues)
-          or exists (select from {{.schema}}._private_jobs as j
-                       join {{.schema}}._private_tasks as t on t.id = j.task_id
-                      where j.id = suspect.id and (t.identifier = any (barred.task_identifiers)) is false) then
-      continue; -- it is to be moved
-    elsif suspect.job_queue_id is not null then
-      perform from {{.schema}}._private_job_queues as q
-        where q.id = suspect.job_queue_id and q.locked_at is null
-          for no key update skip locked;
-      continue when not found;
-      -- This is a separate statement, so that it sees what the last holder of the queue committed.
-      continue when exists (
-        select from {{.schema}}._private_jobs as j
-         where j.is_available and j.job_queue_id = suspect.job_queue_id
-           and (j.priority, j.run_at, j.id) < (suspect.priority, suspect.run_at, suspect.id)
-           and {{.schema}}._gw_suits(j.run_at, j.task_id, j.flags, get_job_alone.now, task_ids, forbidden_flags, flagged_tasks, task_flags));
-    end if;
-
-    update {{.schema}}._private_jobs as j
-       set attempts = j.attempts + 1, locked_by = worker_id, locked_at = claimed_at
-     where j.id = (select l.id
-                     from {{.schema}}._private_jobs as l
-                    where l.id = suspect.id and l.is_available
-                      and (l.revision, l.priority, l.run_at) = (suspect.revision, suspect.priority, suspect.run_at)
-                      and l.job_queue_id is not distinct from suspect.job_queue_id
-                      for update skip locked);
-    continue when not found;
+    insert into {{.schema}}._gw_suspects (job_id) values (suspect_id) on conflict do nothing; -- if its row was deleted by hand
+    perform from {{.schema}}._gw_suspects as s where s.job_id = suspect_id for update skip locked;
+    continue when not found or not {{.schema}}._gw_start_suspect(claim, suspect_id);
+    update {{.schema}}._gw_suspects as s
+       set worker_id = get_job_alone.worker_id, is_alone = beside is not true
+     where s.job_id = suspect_id;
     return query
-    select h.* from {{.schema}}._gw_held_job(worker_id, suspect.id, {{.schema}}._gw_lease(claimed_at)) as h;
-
-    update {{.schema}}._gw_suspects as s set worker_id = get_job_alone.worker_id, is_alone = beside is not true where s.job_id = suspect.id;
-    update {{.schema}}._private_job_queues as q
-       set locked_by = worker_id, locked_at = claimed_at
-     where q.id = suspect.job_queue_id;
-    if suspect.job_queue_id < 0 then
-      perform {{.schema}}._gw_enter_lanes(
-        worker_id, array(select j.ctid from {{.schema}}._private_jobs as j where j.id = suspect.id), array[suspect.job_queue_id], '{}',
-        claimed_at, get_job_alone.now);
-    end if;
+    select h.* from {{.schema}}._gw_held_job(worker_id, suspect_id, {{.schema}}._gw_lease(claim.claimed_at)) as h;
     return;
   end loop;
 end;
@@ -144,3 +89,72 @@ $$;
 
 comment on function {{.schema}}.get_job_alone(text, text[], text[], timestamptz, json, boolean) is
   'Claims one due job that another worker held when it died (a suspect), for a worker that holds no other job. get_job_batch returns nothing to this worker until it has reported the outcome, or for one heartbeat interval. heartbeat returns whether a suspect is waiting. beside: for a worker that holds other jobs; claims a suspect for which make_room was called without success. The other arguments and the columns are those of get_job_batch.';
+
+-- Starts a suspect that waits, as the only job of a claim, and returns whether it has: if its queue is free and no job of it comes
+-- before, and if the gates of its limits have room. The job is in its queue or lane then, as any other.
+-- Above READ COMMITTED no job with limits starts; see _gw_claim_limited.
+-- Locks: limits, the queue, the job, all without waiting.
+create or replace function {{.schema}}._gw_start_suspect(
+  claim      {{.schema}}._gw_claim,
+  suspect_id bigint
+)
+  returns boolean
+  language plpgsql
+  set search_path = pg_catalog, pg_temp -- get_job_alone sets the planner options
+as $$
+declare
+  task     {{.schema}}._gw_limited_task :=
+    {{.schema}}._gw_limits_of((select j.task_id from {{.schema}}._private_jobs as j where j.id = suspect_id));
+  queue_id integer := nullif({{.schema}}._gw_unheld(-2, suspect_id), -1);
+  held     integer[];
+  gate_ids integer[];
+  choice   record;
+  started  record;
+begin
+  if task.limit_ids <> '{}' then
+    if current_setting('transaction_isolation') not in ('read committed', 'read uncommitted') then
+      return false;
+    end if;
+    held := {{.schema}}._gw_take_limits(array[task]);
+    task := {{.schema}}._gw_limits_of(task.task_id); -- as they are now
+    if not task.limit_ids <@ held then
+      return false;
+    end if;
+    gate_ids := {{.schema}}._gw_count_ends(held, claim.claimed_at);
+  end if;
+  if queue_id is not null then
+    perform from {{.schema}}._private_job_queues as q
+      where q.id = queue_id and q.locked_at is null
+        for no key update skip locked;
+    if not found then
+      queue_id := 0;
+    end if;
+  end if;
+
+  for round in 1..2 loop
+    -- A separate statement, so that it sees what the last holders of the queue and the limits committed.
+    choice := {{.schema}}._gw_choose_jobs(array(
+      select row(s.ctid, s.xmin, s.id, queue_id, case when task.limit_ids <> '{}' then coalesce(l.id, 0) end, g.gates, true, false,
+                 false, null)::{{.schema}}._gw_candidate
+        from {{.schema}}._private_jobs as s
+       cross join lateral (
+              select coalesce(array_agg(g.gate_id order by g.gate_id), '{}') as gates
+                from {{.schema}}._gw_gates_of(task.limit_ids, s.payload, s.flags) as g) as g
+        left join {{.schema}}._gw_lanes as l on l.task_id = task.task_id and l.generation = task.generation and l.gates = g.gates
+       where s.id = suspect_id and s.is_available and s.job_queue_id = -2 and queue_id is distinct from 0
+         and not exists (
+               select from {{.schema}}._private_jobs as j
+                where j.is_available and j.job_queue_id = queue_id and (j.priority, j.run_at, j.id) < (s.priority, s.run_at, s.id)
+                  and {{.schema}}._gw_suits(j.run_at, j.task_id, j.flags, claim.due, claim.task_ids, claim.forbidden_flags,
+                                            claim.flagged_tasks, claim.task_flags))), 1, claim.claimed_at);
+    exit when choice.without_lane = '{}';
+    perform {{.schema}}._gw_make_lanes(array[task], choice.without_lane);
+  end loop;
+  started := {{.schema}}._gw_start_jobs(claim, choice.chosen, '{}');
+  perform {{.schema}}._gw_name_gates(gate_ids || started.gate_ids, claim.claimed_at); -- what has ended is for the next claim, too
+  return started.ids is not null;
+end;
+$$;
+
+comment on function {{.schema}}._gw_start_suspect({{.schema}}._gw_claim, bigint) is
+  'Internal, for get_job_alone: starts a suspect if its queue is free and its limits let it.';

@@ -20,32 +20,20 @@ create or replace function {{.schema}}.make_room(
   set jit = off
 as $$
 declare
-  beat_every    constant interval := {{.schema}}._gw_beat_every();
-  task_ids      integer[];
-  flagged_tasks integer[];
-  task_flags    text[];
+  beat_every constant interval := {{.schema}}._gw_beat_every();
+  claim      {{.schema}}._gw_claim;
 begin
   if exists (select from {{.schema}}._gw_suspects as s where s.room_at > clock_timestamp() - beat_every) then
     return null;
   end if;
-  if task_identifiers is not null then
-    task_ids := array(select t.id from {{.schema}}._private_tasks as t where t.identifier = any (task_identifiers));
-  end if;
-  if task_forbidden_flags is not null then
-    select f.task_ids, f.flagged_tasks, f.task_flags
-      into task_ids, flagged_tasks, task_flags
-      from {{.schema}}._gw_task_flags(task_forbidden_flags, task_ids) as f;
-  end if;
+  claim := {{.schema}}._gw_new_claim('room', task_identifiers, 1, forbidden_flags, make_room.now, task_forbidden_flags, null, 1);
   update {{.schema}}._gw_suspects as s
      set room_at = clock_timestamp()
    where s.job_id in (
            select l.job_id
              from {{.schema}}._gw_suspects as l
-             join {{.schema}}._gw_waiting_suspects(task_ids, forbidden_flags, make_room.now, flagged_tasks, task_flags) as w
-               on w.id = l.job_id
-            where (w.room_at is null or w.strict and w.room_at < clock_timestamp() - 12 * beat_every)
-              and ((w.job_queue_id > 0) is not true
-                   or (select q.locked_at is null from {{.schema}}._private_job_queues as q where q.id = w.job_queue_id))
+             join {{.schema}}._gw_waiting_suspects(claim) as w on w.id = l.job_id
+            where w.room_at is null or w.strict and w.room_at < clock_timestamp() - 12 * beat_every
             order by l.job_id
               for update of l skip locked);
   return case when found then beat_every end;

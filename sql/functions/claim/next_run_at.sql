@@ -31,10 +31,13 @@ declare
   from_run_at   timestamptz := timestamptz '-infinity';
   from_id       bigint      := 0;
 begin
+  if task_identifiers is not null then
+    task_ids := array(select t.id from {{.schema}}._private_tasks as t where t.identifier = any (task_identifiers) order by t.id);
+  end if;
   if current_setting('gw.claim_looked', true) ~ '^[{](-?[0-9]+,){4}[0-9]+[}]$'
      and current_setting('gw.claim_looked', true) !~ '[0-9]{18}' then
     looked := current_setting('gw.claim_looked', true)::bigint[];
-    if looked[1] = {{.schema}}._gw_cursor_scope(task_identifiers, null, null)
+    if looked[1] = {{.schema}}._gw_cursor_scope(row(null, task_ids, null, null, null, null, null, null, null, null)::{{.schema}}._gw_claim)
        and looked[2] = {{.schema}}._gw_lease(statement_timestamp()) then
       from_priority := looked[3]::integer;
       from_run_at := {{.schema}}._gw_locked_at(looked[4]);
@@ -44,9 +47,6 @@ begin
   if current_setting('gw.claim_look_at', true) ~ '^[0-9]{1,17}$' then
     look_at := {{.schema}}._gw_locked_at(current_setting('gw.claim_look_at')::bigint);
     look_at := case when look_at > now() - interval '1 second' then greatest(look_at, now()) end; -- earlier: of no recent claim
-  end if;
-  if task_identifiers is not null then
-    task_ids := array(select t.id from {{.schema}}._private_tasks as t where t.identifier = any (task_identifiers));
   end if;
   for entries in 50 .. 5000 by 4950 loop
     with recursive priorities (priority, number) as (
@@ -106,8 +106,8 @@ begin
      limit 1;
     exit when first.is_ours is not false or first.run_at > now() + interval '1 second';
   end loop;
-  if pg_relation_size('{{ replace "'" "''" .schema }}._gw_fronts'::regclass) > 0 then -- without limits it has no pages
-    return least(look_at, first.run_at, {{.schema}}._gw_next_front_at(task_identifiers));
+  if {{.schema}}._gw_has_limits() or exists (select from {{.schema}}._private_jobs as j where j.is_available and j.job_queue_id = -1) then
+    return least(look_at, first.run_at, {{.schema}}._gw_next_limited_at(task_ids));
   end if;
   return least(look_at, first.run_at);
 end;

@@ -9,6 +9,7 @@ create or replace function {{.schema}}.wake_up(
   language plpgsql
   set search_path = pg_catalog, pg_temp
   set enable_seqscan = off
+  set jit = off
 as $$
 begin
   delete from {{.schema}}._gw_sleepers as s where s.worker_id = wake_up.worker_id;

@@ -28,6 +28,7 @@ begin
     from {{.schema}}._private_job_queues as q
          tablesample system ({{.schema}}._gw_share_seen('_private_job_queues', pages))
    where q.locked_at is not null
+     and q.locked_by is distinct from 'pause'
      and q.id <> all (array(select j.job_queue_id
                               from {{.schema}}._private_jobs as j
                              where j.locked_at is not null and j.job_queue_id is not null))

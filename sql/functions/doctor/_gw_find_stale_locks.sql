@@ -21,7 +21,7 @@ begin
     union all
     select q.locked_by, q.locked_at, 0
       from {{.schema}}._private_job_queues as q tablesample system (queues_seen)
-     where q.locked_at is not null
+     where q.locked_at is not null and q.locked_by is distinct from 'pause'
   ), stale as (
     select h.owner, h.locked_at, h.job, w.last_seen_at, w.host, w.pid,
            coalesce(w.last_seen_at < silent_since, false) as silent,

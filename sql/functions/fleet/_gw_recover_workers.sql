@@ -28,6 +28,7 @@ declare
   walked       record;
   chunk        record;
   refused      bigint      := 0;
+  queue_ids    integer[];
 begin
   died := '{}';
   freed := 0;
@@ -87,14 +88,14 @@ begin
   end if;
 
   delete from {{.schema}}._gw_recovery;
-  update {{.schema}}._private_job_queues as q -- whatever the state of their jobs is
-     set locked_at = null, locked_by = null
-    from (select l.id
-            from {{.schema}}._private_job_queues as l
-           where l.locked_by = any (dead) and l.locked_at < silent_since
-           order by l.id
-             for no key update skip locked) as held
-   where q.id = held.id;
+  queue_ids := array( -- whatever the state of their jobs is
+    select q.id
+      from {{.schema}}._private_job_queues as q
+     where q.locked_by = any (dead) and q.locked_at < silent_since
+     order by q.id
+       for no key update skip locked);
+  update {{.schema}}._private_job_queues as q set locked_at = null, locked_by = null where q.id = any (queue_ids);
+  perform {{.schema}}._gw_take_paused(queue_ids);
   if not pass.left_over then
     update {{.schema}}._gw_workers as w set recovered_at = clock_timestamp() where w.id = any (dead);
     died := dead;

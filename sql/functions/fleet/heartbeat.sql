@@ -105,12 +105,14 @@ begin
 
   if exists (select from {{.schema}}._gw_suspects as s where s.job_id > 0) then
     perform {{.schema}}._gw_drop_spent_suspects() where {{.schema}}._gw_is_keeper();
-    alone_waits := {{.schema}}._gw_alone_waits(me.tasks);
+    -- Forbidden flags are not checked here; the claim checks them.
+    alone_waits := registered and exists (
+      select from {{.schema}}._gw_waiting_suspects(
+        {{.schema}}._gw_new_claim(worker_id, nullif(me.tasks, '{}'), 1, null, now(), null, null, 1)));
   end if;
 
-  if pg_relation_size('{{ replace "'" "''" .schema }}._gw_limits'::regclass) > 0 and {{.schema}}._gw_is_keeper() then
-    perform {{.schema}}._gw_mend_lanes();
-    if {{.schema}}._gw_move_jobs() then
+  if pg_relation_size('{{ replace "'" "''" .schema }}._gw_limit_changes'::regclass) > 0 and {{.schema}}._gw_is_keeper() then
+    if true = any (array[{{.schema}}._gw_sweep_limits(), {{.schema}}._gw_sweep_pauses()]) then
       next_in := '0';
     end if;
   end if;

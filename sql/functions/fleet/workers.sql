@@ -13,9 +13,8 @@ create or replace function {{.schema}}.register_worker(
   set search_path = pg_catalog, pg_temp
 as $$
 begin
-  if coalesce(length(worker_id), 0) not between 1 and 128 then
-    raise exception 'Worker id must be 1 to 128 characters long.' using errcode = 'GWWID';
-  elsif coalesce(concurrency, 0) < 1 then
+  perform {{.schema}}._gw_check_worker_id(worker_id);
+  if coalesce(concurrency, 0) < 1 then
     raise exception 'Concurrency must be at least 1, not %.', coalesce(concurrency::text, 'null') using errcode = 'GWWCO';
   end if;
   -- The tasks are stored as a one-dimensional array without nulls, as its readers expect.

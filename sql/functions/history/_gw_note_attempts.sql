@@ -40,7 +40,7 @@ begin
     (slot, drop_on, first_id, last_id, task, outcome, worker_id, place, key, ended_at, job_ids, started_at, run_at, created_at,
      attempts, max_attempts, details)
   select {{.schema}}._gw_slot_at(over_at), p.drop_on, p.ids[1], p.ids[cardinality(p.ids)], p.task, p.became, p.locked_by,
-         case when p.job_queue_id is not null then {{.schema}}._gw_place_of(p.job_queue_id) end, p.key, over_at, p.ids,
+         case when p.job_queue_id is not null then {{.schema}}._gw_place_of(p.job_queue_id, p.ids[1]) end, p.key, over_at, p.ids,
          case when p.locked_by is not null then p.started_at end, p.run_at, p.created_at, p.attempts, p.max_attempts, p.details
     from (select {{.schema}}._gw_drop_on(over_at, k.keep_for) as drop_on, k.task, o.became, j.locked_by, j.job_queue_id, j.key, j.max_attempts,
                  array_agg(j.id order by j.id) as ids,
@@ -66,7 +66,7 @@ begin
                   or workers is null and (j.locked_at is null or j.locked_at < now() - interval '4 hours')
                      and j.attempts < j.max_attempts)
            group by k.keep_for, k.task, o.became, j.locked_by, j.job_queue_id, j.key, j.max_attempts, j.id >> 13,
-                    case when j.key is not null then j.id end) as p;
+                    case when j.key is not null or {{.schema}}._gw_has_own_place(j.job_queue_id) then j.id end) as p;
   perform pg_notify('jobs:end', e.job_id::text) from {{.schema}}._gw_expected as e where e.job_id = any (held) and e.ended_at is null;
   return held;
 end;

@@ -1,6 +1,6 @@
 -- Returns the named queues after after_queue, by name: how many of their jobs are in each state (see job_state), and
 -- since when and by which worker each queue is locked. While a queue is locked, one of its jobs runs and the others
--- wait. Jobs without a queue are not counted.
+-- wait. A paused queue whose jobs do not run is not shown as locked; see list_pauses. Jobs without a queue are not counted.
 -- The cost is bounded as that of queue_depth: of a jobs table with more than pages pages it reads a sample.
 -- Raises GWILM (max_rows or pages is negative).
 create or replace function {{.schema}}.list_queues(
@@ -29,14 +29,14 @@ begin
   perform {{.schema}}._gw_check_limit('pages', pages);
   return query
   with page as (
-    select q.id, q.queue_name, q.locked_at, q.locked_by
+    select q.id, q.queue_name, q.locked_at, q.locked_by, q.locked_by = 'pause' as is_paused
       from {{.schema}}._private_job_queues as q
      where after_queue is null or q.queue_name > after_queue
      order by q.queue_name
      limit max_rows
   )
   select p.queue_name, coalesce(s.ready, 0), coalesce(s.scheduled, 0), coalesce(s.running, 0), coalesce(s.failed, 0),
-         p.locked_at, p.locked_by, is_sample
+         case when p.is_paused is not true then p.locked_at end, case when p.is_paused is not true then p.locked_by end, is_sample
     from page as p
     left join {{.schema}}._gw_count_jobs('queue', pages) as s on s.id = p.id
    order by p.queue_name;

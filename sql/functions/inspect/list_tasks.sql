@@ -53,7 +53,8 @@ $$;
 comment on function {{.schema}}.list_tasks(text, integer, bigint) is
   'Returns the tasks after after_task, by name: those that had jobs or that a registered worker has which was seen in the last five minutes, with how many of their jobs are ready, scheduled, running and failed, and how many such workers have the task. Of a jobs table with more than pages pages it reads a sample of that size, and is_estimate is true.';
 
--- Counts the jobs of each task, of each queue for list_queues, or all jobs for queue_depth, by state.
+-- Counts the jobs of each task, of each queue for list_queues, or all jobs for queue_depth, by state. A held job counts for the
+-- queue that it had.
 create or replace function {{.schema}}._gw_count_jobs(
   kind  text,
   pages bigint
@@ -68,7 +69,13 @@ declare
 begin
   return query
   with seen as (
-    select case kind when 'task' then j.task_id when 'queue' then j.job_queue_id end as id,
+    select case kind when 'task' then j.task_id
+                     when 'queue' then
+                       case when j.job_queue_id between -15 and -2
+                            then (select q.id from {{.schema}}._private_job_queues as q
+                                   where q.queue_name = {{.schema}}._gw_queue_name(j.job_queue_id, j.id))
+                            else j.job_queue_id end
+           end as id,
            {{.schema}}.job_state(j.run_at, j.attempts, j.max_attempts, j.locked_at) as state,
            count(*) * 100 / share as jobs
       from {{.schema}}._private_jobs as j tablesample system (share)

@@ -43,7 +43,7 @@ begin
      union
     select h.locked_by from held as h
      union
-    select q.locked_by from {{.schema}}._private_job_queues as q where q.locked_at is not null
+    select q.locked_by from {{.schema}}._private_job_queues as q where q.locked_at is not null and q.locked_by is distinct from 'pause'
   )
   select k.id, w.id is not null, w.host, w.pid, w.version, w.concurrency, coalesce(h.jobs * 100 / share, 0)::bigint,
          h.since, w.started_at, w.last_seen_at, w.tasks, w.crontab, share < 100

@@ -26,9 +26,9 @@ create or replace function {{.schema}}.search_jobs(
   set jit = off
 as $$
 declare
-  wanted_task  integer;
-  wanted_queue integer;
-  candidates   bigint[];
+  wanted_task integer;
+  queue_ids   integer[]; -- those under which jobs of the queue may be found: its own and that of held jobs
+  candidates  bigint[];
 begin
   perform {{.schema}}._gw_check_state(job_state);
   perform {{.schema}}._gw_check_limit('max_rows', max_rows);
@@ -42,15 +42,15 @@ begin
     end if;
   end if;
   if queue is not null then
-    select q.id into wanted_queue from {{.schema}}._private_job_queues as q where q.queue_name = queue;
-    if not found then
+    queue_ids := array[(select q.id from {{.schema}}._private_job_queues as q where q.queue_name = queue), -2];
+    if queue_ids[1] is null and not exists (select from {{.schema}}._gw_suspects as s where s.queue_name = queue) then
       return next;
       return;
     end if;
     if job_state in ('ready', 'scheduled') then
       candidates := array(select j.id
                             from {{.schema}}._private_jobs as j
-                           where j.job_queue_id = wanted_queue and j.is_available
+                           where j.job_queue_id = any (queue_ids) and j.is_available
                            limit 10000);
       if cardinality(candidates) = 10000 then
         candidates := null;
@@ -76,7 +76,9 @@ begin
                    limit max_read) as r
            cross join lateral (
                   select (wanted_task is null or r.task_id = wanted_task)
-                         and (wanted_queue is null or r.job_queue_id = wanted_queue)
+                         and (queue_ids is null
+                              or r.job_queue_id = any (queue_ids)
+                                 and (r.job_queue_id > 0 or {{.schema}}._gw_queue_name(r.job_queue_id, r.id) = queue))
                          and (error_prefix is null or starts_with(r.last_error, error_prefix))
                          and (older_than is null or r.created_at <= {{.schema}}._gw_before(now(), older_than))
                          and (newer_than is null or r.created_at > {{.schema}}._gw_before(now(), newer_than))

@@ -1,10 +1,9 @@
--- Returns the limits by name, without those of pause(). lanes, full_lanes and closed_lanes do not count the lane for all
--- jobs. A lane is full if its maximum of jobs runs, and closed if a worker has closed it by rate_limited().
+-- Returns the limits by name. lanes, full_lanes and closed_lanes do not count the lane for all jobs (total_running). A lane is full if its
+-- maximum of jobs runs, and closed if a worker has closed it by rate_limited().
 create or replace function {{.schema}}.list_limits()
   returns table (
     name          text,
     tasks         text[],
-    queues        text,
     by            text,
     max_running   integer,
     total_running integer,
@@ -15,7 +14,6 @@ create or replace function {{.schema}}.list_limits()
     strict        interval,
     lanes         bigint,
     running       bigint,
-    is_moving     boolean,
     full_lanes    bigint,
     closed_lanes  bigint
   )
@@ -23,40 +21,42 @@ create or replace function {{.schema}}.list_limits()
   stable
   set search_path = pg_catalog, pg_temp
 as $$
+declare
+  now_at timestamptz := clock_timestamp();
 begin
   return query
-  select i.name, i.tasks, i.queues, i.by, i.max_running, i.total_running, i.rate, i.per, coalesce(i.burst, i.rate), i.fair, i.strict,
-         (select count(*) from {{.schema}}._gw_lanes as l where l.limit_id = i.id and not l.is_total),
-         r.running,
-         exists (select from {{.schema}}._gw_moves as m where (m.tasks && i.tasks) is not false),
-         r.full_lanes, r.closed_lanes
+  with running as (
+    select g.limit_id, count(distinct r.job_id) as jobs
+      from {{.schema}}._gw_running_at(null) as r
+      join {{.schema}}._gw_gates as g on g.id = r.gate_id
+     group by g.limit_id
+  ), barred as (
+    select s.limit_id, count(*) filter (where s.reason = 'full') as full_lanes, count(*) filter (where s.reason = 'closed') as closed_lanes
+      from {{.schema}}._gw_seen_gates(
+             array(select g.id
+                     from {{.schema}}._gw_gates as g
+                    where not g.is_total
+                      and (g.running > 0 or g.closed_until > now_at
+                           or exists (select from {{.schema}}._gw_gate_ends as e where e.gate_id = g.id and e.closed_until > now_at))),
+             now_at) as s
+     group by s.limit_id
+  )
+  select i.name, i.tasks, i.by, i.max_running, i.total_running, i.rate, i.per, coalesce(i.burst, i.rate), i.fair, i.strict,
+         (select count(*) from {{.schema}}._gw_gates as g where g.limit_id = i.id and not g.is_total),
+         coalesce(r.jobs, 0), coalesce(b.full_lanes, 0), coalesce(b.closed_lanes, 0)
     from {{.schema}}._gw_limits as i
-   cross join lateral (
-          select array_agg(s.lane_id) as lane_ids, array_agg(s.job_id) as job_ids, array_agg(s.kept_until is not null) as are_kept
-            from {{.schema}}._gw_slots(array(select l.id from {{.schema}}._gw_lanes as l where l.limit_id = i.id)) as s
-          offset 0) as w
-   cross join lateral (
-          select (select count(distinct u.job_id)
-                    from unnest(w.lane_ids, w.job_ids, w.are_kept) as u (lane_id, job_id, is_kept)
-                   where not u.is_kept) as running,
-                 count(*) filter (where o.reason = 'full') as full_lanes, count(*) filter (where o.reason = 'closed') as closed_lanes
-            from {{.schema}}._gw_lane_rooms(
-                   array(select l.id
-                           from {{.schema}}._gw_lanes as l
-                          where l.limit_id = i.id and not l.is_total
-                            and (l.closed_until > clock_timestamp() or l.id = any (w.lane_ids))),
-                   clock_timestamp()) as o) as r
-   where not i.is_pause
+    left join running as r on r.limit_id = i.id
+    left join barred as b on b.limit_id = i.id
    order by i.name;
 end;
 $$;
 
 comment on function {{.schema}}.list_limits() is
-  'Returns the limits by name: each with its lanes, its running jobs, whether jobs are still being moved into their lanes, and how many lanes are full or closed.';
+  'Returns the limits by name: each with its lanes, its running jobs, and how many lanes are full or closed.';
 
--- Returns the lanes of a limit after after_lane, by key, each with the number of its running and waiting jobs, and why it
--- starts no job now: paused, closed, full or rate, until when, and which jobs hold its slots. The lane null stands for all
--- jobs. served_at: when a job was last started, or the lane was made; up to 10 minutes earlier unless it is fair or has a rate.
+-- Returns the lanes of a limit after after_lane, by key, each with its running jobs, and why it starts no job now: paused, closed, full or
+-- rate, until when. The lane null stands for all jobs. served_at: when a job was last started, null if
+-- none was.
 -- Raises GWILM (max_rows is negative).
 create or replace function {{.schema}}.list_lanes(
   limit_name text,
@@ -80,32 +80,30 @@ create or replace function {{.schema}}.list_lanes(
   stable
   set search_path = pg_catalog, pg_temp
 as $$
+declare
+  gate_ids integer[];
 begin
   perform {{.schema}}._gw_check_limit('max_rows', max_rows);
-  return query
-  with page as materialized (
-    select l.id, l.key, l.is_total, l.served_at,
-           coalesce(l.max_running, case when l.is_total then i.total_running else i.max_running end) as max_running,
-           coalesce(l.rate, i.rate) as rate, coalesce(l.per, i.per) as per, coalesce(l.burst, i.burst, l.rate, i.rate) as burst
+  gate_ids := array(
+    select g.id
       from {{.schema}}._gw_limits as i
-      join {{.schema}}._gw_lanes as l on l.limit_id = i.id
-     where i.name = limit_name and (after_lane is null or l.key > after_lane)
-     order by l.key nulls first
-     limit max_rows
-  ), slots as materialized (
-    select s.lane_id, s.job_id, s.kept_until from {{.schema}}._gw_slots(array(select o.id from page as o)) as s
+      join {{.schema}}._gw_gates as g on g.limit_id = i.id
+     where i.name = list_lanes.limit_name and (after_lane is null or g.key > after_lane)
+     order by g.key nulls first, g.is_total
+     limit max_rows);
+  return query
+  with running as (
+    select r.gate_id, count(*) as jobs, array_agg(r.job_id order by r.job_id) as job_ids
+      from {{.schema}}._gw_running_at(gate_ids) as r
+     group by r.gate_id
   )
-  select p.key, p.is_total, p.max_running, p.rate, p.per, p.burst, coalesce(cardinality(h.job_ids), 0)::bigint, h.job_ids, r.reason,
-         r.opens_at, p.served_at
-    from page as p
-    join {{.schema}}._gw_lane_rooms(array(select o.id from page as o), clock_timestamp()) as r on r.lane_id = p.id
-   cross join lateral (
-          select array_agg(s.job_id order by s.job_id) as job_ids
-            from slots as s
-           where s.lane_id = p.id and s.kept_until is null) as h
-   order by p.key nulls first;
+  select s.key, s.is_total, s.max_running, s.rate, s.per, s.burst, coalesce(r.jobs, 0), r.job_ids, s.reason, s.opens_at,
+         nullif(s.served_at, 'epoch')
+    from {{.schema}}._gw_seen_gates(gate_ids, clock_timestamp()) as s
+    left join running as r on r.gate_id = s.gate_id
+   order by s.key nulls first, s.is_total;
 end;
 $$;
 
 comment on function {{.schema}}.list_lanes(text, text, integer) is
-  'Returns the lanes of a limit after after_lane, by key: what applies to each, the jobs that run in it, and why it starts no job now and until when. served_at: when a job was last started, or the lane was made; up to 10 minutes earlier unless it is fair or has a rate.';
+  'Returns the lanes of a limit after after_lane, by key: what applies to each, the jobs that run in it, and why it starts no job now and until when. served_at: when a job was last started, null if none was.';

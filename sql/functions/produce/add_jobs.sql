@@ -17,17 +17,13 @@ create or replace function {{.schema}}.add_jobs(
   set jit = off
 as $$
 declare
-  spec         record;
-  is_refused   boolean;
-  is_large     boolean;
-  is_ordinary  boolean;
-  identifiers  text[];
-  queue_names  text[];
-  job_keys     text[];
-  first_task   integer;
-  key_mode     constant text := case when job_key_preserve_run_at then 'preserve_run_at' else 'replace' end;
-  groups       integer[]; -- of the specs, where a limit applies
-  added        {{.schema}}._private_jobs[];
+  may_be_refused  boolean;
+  is_ordinary boolean;
+  identifiers text[];
+  queue_names text[];
+  job_keys    text[];
+  incoming    text[]; -- see _gw_incoming
+  first_task  integer;
 begin
   if coalesce(cardinality(specs), 0) = 0 then
     return;
@@ -36,26 +32,13 @@ begin
   -- Ordinary specs are all of one task, without queue and key. Only other specs need their names collected and sorted.
   identifiers := array[specs[1].identifier];
   select bool_or({{.schema}}._gw_job_is_refused(
-           s.identifier, s.queue_name, s.max_attempts, s.job_key, s.priority, s.flags)),
-         bool_or(pg_column_size(s.payload) > 2000),
+                   s.identifier, s.queue_name, s.max_attempts, s.job_key, s.priority, s.flags)
+                 or pg_column_size(s.payload) > 2000),
          bool_and(s.identifier = (select identifiers[1]) and s.queue_name is null and s.job_key is null)
-    into is_refused, is_large, is_ordinary
+    into may_be_refused, is_ordinary
     from unnest(specs) as s;
-  if is_refused then
-    select s.* into spec
-      from unnest(specs) with ordinality
-        as s (identifier, payload, queue_name, run_at, max_attempts, job_key, priority, flags, number)
-     where {{.schema}}._gw_job_is_refused(s.identifier, s.queue_name, s.max_attempts, s.job_key, s.priority, s.flags)
-     order by s.number
-     limit 1;
-    perform {{.schema}}._gw_refuse_job(
-      spec.identifier, spec.queue_name, spec.max_attempts, spec.job_key, spec.priority, spec.flags, spec.number);
-  end if;
-  if is_large then
-    perform {{.schema}}._gw_check_payload(s.payload, s.number)
-       from unnest(specs) with ordinality
-         as s (identifier, payload, queue_name, run_at, max_attempts, job_key, priority, flags, number)
-      where pg_column_size(s.payload) > 2000;
+  if may_be_refused then
+    perform {{.schema}}._gw_check_specs(specs);
   end if;
   if not is_ordinary then
     select array_agg(distinct s.identifier),
@@ -67,33 +50,8 @@ begin
   perform {{.schema}}._gw_hold_names(identifiers, queue_names);
   perform {{.schema}}._gw_make_names(identifiers, queue_names);
 
-  -- After the name locks; see _gw_move_jobs.
-  if pg_relation_size('{{ replace "'" "''" .schema }}._gw_limits'::regclass) > 0 then
-    groups := {{.schema}}._gw_groups_of(specs);
-    if groups is not null then
-      if job_keys is null then
-        with added as (
-          insert into {{.schema}}._private_jobs as j
-            (job_queue_id, task_id, payload, run_at, max_attempts, priority, flags)
-          select coalesce(groups[s.number::integer],
-                          (select q.id from {{.schema}}._private_job_queues as q where q.queue_name = s.queue_name)),
-                 (select t.id from {{.schema}}._private_tasks as t where t.identifier = s.identifier),
-                 coalesce(s.payload, '{}'), coalesce(s.run_at, now()), coalesce(s.max_attempts, 25), coalesce(s.priority, 0),
-                 case when s.flags is not null then {{.schema}}._gw_flags(s.flags) end
-            from unnest(specs) with ordinality
-              as s (identifier, payload, queue_name, run_at, max_attempts, job_key, priority, flags, number)
-           order by s.number
-          returning j.*
-        )
-        select array_agg(a::{{.schema}}._private_jobs) into added from added as a;
-      else
-        added := array(select a from {{.schema}}._gw_add_keyed_jobs(specs, job_keys, key_mode, groups) as a);
-      end if;
-      perform {{.schema}}._gw_put_fronts(array(select a.id from unnest(added) as a));
-      perform {{.schema}}._gw_wake(cardinality(specs));
-      return query select a.* from unnest(added) as a;
-      return;
-    end if;
+  if pg_relation_size('{{ replace "'" "''" .schema }}._gw_limit_changes'::regclass) > 0 then
+    incoming := {{.schema}}._gw_incoming(identifiers);
   end if;
 
   if job_keys is null then
@@ -105,6 +63,7 @@ begin
       (job_queue_id, task_id, payload, run_at, max_attempts, priority, flags)
     select case when s.queue_name is not null then
              (select q.id from {{.schema}}._private_job_queues as q where q.queue_name = s.queue_name)
+                when s.identifier = any (incoming) then -1 -- a claim looks for the limits of the job
            end,
            case when first_task is not null then first_task
                 else (select t.id from {{.schema}}._private_tasks as t where t.identifier = s.identifier)
@@ -116,7 +75,8 @@ begin
   else
     return query
     select a.*
-      from {{.schema}}._gw_add_keyed_jobs(specs, job_keys, key_mode) as a;
+      from {{.schema}}._gw_add_keyed_jobs(
+             specs, job_keys, case when job_key_preserve_run_at then 'preserve_run_at' else 'replace' end, incoming) as a;
   end if;
 
   perform {{.schema}}._gw_wake(cardinality(specs));
@@ -125,3 +85,26 @@ $$;
 
 comment on function {{.schema}}.add_jobs({{.schema}}.job_spec[], boolean) is
   'Adds many jobs in one call and returns one row per spec, in the order of the specs. Each spec takes what add_job takes; job_key_preserve_run_at keeps the first run_at of every waiting job that is replaced by its key.';
+
+-- Raises for the first of the specs that is refused, else for the first whose payload is too large; see _gw_check_payload.
+create or replace function {{.schema}}._gw_check_specs(
+  specs {{.schema}}.job_spec[]
+)
+  returns void
+  language plpgsql
+  set search_path = pg_catalog, pg_temp
+as $$
+begin
+  perform {{.schema}}._gw_refuse_job(s.identifier, s.queue_name, s.max_attempts, s.job_key, s.priority, s.flags, s.number)
+     from unnest(specs) with ordinality
+       as s (identifier, payload, queue_name, run_at, max_attempts, job_key, priority, flags, number)
+    where {{.schema}}._gw_job_is_refused(s.identifier, s.queue_name, s.max_attempts, s.job_key, s.priority, s.flags);
+  perform {{.schema}}._gw_check_payload(s.payload, s.number)
+     from unnest(specs) with ordinality
+       as s (identifier, payload, queue_name, run_at, max_attempts, job_key, priority, flags, number)
+    where pg_column_size(s.payload) > 2000;
+end;
+$$;
+
+comment on function {{.schema}}._gw_check_specs({{.schema}}.job_spec[]) is
+  'Internal, for add_jobs: raises for the first of the specs that is refused.';

@@ -17,7 +17,7 @@ create or replace function {{.schema}}._gw_complete_claim(
 as $$
 declare
   completed bigint[];
-  groups    integer[];
+  ended     {{.schema}}._gw_ended_job[]; -- those of them that are in lanes
 begin
   with gone as (
     delete from {{.schema}}._private_jobs as j
@@ -25,14 +25,14 @@ begin
        and j.locked_by = worker_id
        and j.locked_at = (select {{.schema}}._gw_locked_at(lease))
        and (j.job_queue_id > 0) is not true
-    returning j.id, j.job_queue_id
+    returning j.id, j.job_queue_id, j.locked_at
   )
   select case when count(*) < cardinality(job_ids) then coalesce(array_agg(g.id), '{}') end,
-         array_agg(g.job_queue_id) filter (where g.job_queue_id is not null)
-    into completed, groups
+         array_agg(row(g.id, g.job_queue_id, g.locked_at)::{{.schema}}._gw_ended_job) filter (where g.job_queue_id is not null)
+    into completed, ended
     from gone as g;
-  if groups is not null then
-    perform {{.schema}}._gw_free_lanes(array(select distinct u.id from unnest(groups) as u (id)));
+  if ended is not null then
+    perform {{.schema}}._gw_release(worker_id, ended, 'ended');
   end if;
   if completed is null then
     return null;

@@ -145,12 +145,7 @@ func (d *database) call(ctx context.Context, sql string, args ...any) (answer, e
 			return answer{}, err
 		}
 		a.rows[i].identifier = identifier
-		if n.queue.V < 0 {
-			a.rows[i].queueName, err = d.queueOfGroup(ctx, n.queue.V)
-			if err != nil {
-				return answer{}, err
-			}
-		} else if n.queue.Valid {
+		if n.queue.V > 0 {
 			queueName, err := d.name(ctx, d.queues, "select q.queue_name from graphile_worker._private_job_queues as q where q.id = $1", n.queue.V)
 			if err != nil {
 				return answer{}, err
@@ -171,12 +166,6 @@ func (d *database) name(ctx context.Context, known map[int32]string, sql string,
 	}
 	known[id] = name
 	return name, nil
-}
-
-// queueOfGroup returns the queue of a job to which limits apply.
-func (d *database) queueOfGroup(ctx context.Context, id int32) (name text, err error) {
-	err = d.conn.QueryRow(ctx, "select g.queue_name from graphile_worker._gw_groups as g where g.id = $1", id).Scan(&name)
-	return name, err
 }
 
 // sizes are the numbers of rows.

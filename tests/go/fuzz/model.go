@@ -196,9 +196,7 @@ func (m *model) remove(j job) {
 // makeNames inserts the names of a request; new names get new ids.
 func (m *model) makeNames(r request) {
 	makeName(m.tasks, r.identifier, &m.last.task)
-	if !m.isLimitedInQueues(r.identifier.V) {
-		makeName(m.queues, r.queueName, &m.last.queue)
-	}
+	makeName(m.queues, r.queueName, &m.last.queue)
 }
 
 func makeName(names map[string]bool, name text, last *int64) {
@@ -214,15 +212,10 @@ func (m *model) collectNames() {
 	clear(m.queues)
 	for _, j := range m.jobs {
 		m.tasks[j.identifier] = true
-		if j.queueName.Valid && !m.isLimitedInQueues(j.identifier) {
+		if j.queueName.Valid {
 			m.queues[j.queueName.V] = true
 		}
 	}
-}
-
-// isLimitedInQueues reports whether a limit applies to the jobs of a task in queues. Such a queue is not serial, and has no row.
-func (m *model) isLimitedInQueues(task string) bool {
-	return slices.ContainsFunc(m.limits, func(l pgtest.Limit) bool { return l.InQueues && l.Task == task })
 }
 
 // refusal returns the code of the first rule that the request breaks. Lengths count characters.

@@ -37,8 +37,8 @@ type mutant struct {
 
 var mutants = []mutant{
 	{
-		rule: "no more jobs of a lane run than its limit", function: "_gw_lane_rooms", limits: someLimits,
-		sound: "l.width - coalesce", broken: "l.width + 1 - coalesce",
+		rule: "no more jobs of a lane run than its limit", function: "_gw_gate_rooms", limits: someLimits,
+		sound: "else l.max_running end", broken: "else l.max_running + 1 end",
 	},
 	{
 		rule: "run_at is kept only before the first attempt", function: "_gw_add_keyed_job",
@@ -69,8 +69,8 @@ var mutants = []mutant{
 		sound: "j.id = job_id", broken: "j.id in (job_id, job_id - 1)",
 	},
 	{
-		rule: "a request under the key of a waiting job draws no id", function: "_gw_add_keyed_jobs",
-		sound: "u.job_key not in (select e.key", broken: "u.job_key in (select e.key",
+		rule: "a request under the key of a waiting job draws no id", function: "_gw_draw_job_ids",
+		sound: "job_key not in (select w.key", broken: "job_key in (select w.key",
 	},
 	{
 		rule: "ids follow the order of the specs", function: "add_jobs",

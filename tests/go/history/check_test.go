@@ -61,15 +61,6 @@ func streak(most int, rows ...row) *event {
 	return e
 }
 
-// behind is a job of a claim that runs width of its jobs at once.
-func behind(id int64, width int) row {
-	r := row{id: id, numbers: []int64{id}, runAt: 3, streak: "-1", width: width}
-	if id == 1 {
-		r.runAt = 1
-	}
-	return r
-}
-
 // ended is an outcome of a job that was claimed at this time; acted is whether it had an effect.
 func ended(how kind, worker string, job int64, claimed micros, start, end micros, acted bool) *event {
 	e := &event{kind: how, worker: worker, leases: []lease{{worker, job, claimed}}, start: start, end: end}
@@ -239,22 +230,15 @@ func TestAHistoryIsJudgedByTheRules(t *testing.T) {
 			claimBy("a", 5, 6, row{id: 1, numbers: []int64{1}, runAt: 1}), claimBy("b", 7, 8, row{id: 2, numbers: []int64{2}, runAt: 3}),
 			ended(complete, "a", 1, 5, 9, 10, true), ended(complete, "b", 2, 7, 9, 10, true),
 		}},
-		{name: "a claim holds more jobs than slots", limits: []pgtest.Limit{{Name: "l", Task: "t", Most: 2}}, events: []*event{
-			alone(1, "", 1, 2), alone(2, "", 3, 4), alone(3, "", 3, 4), alone(4, "", 3, 4),
-			claimBy("a", 5, 6, behind(1, 1), behind(2, 1), behind(3, 1)), claimBy("b", 7, 8, row{id: 4, numbers: []int64{4}, runAt: 3}),
-			ended(complete, "a", 1, 5, 9, 10, true), ended(complete, "a", 2, 5, 9, 10, true), ended(complete, "a", 3, 5, 9, 10, true),
-			ended(complete, "b", 4, 7, 9, 10, true),
+		{name: "a job in a queue counts for the limit of its task, too", want: aLimitHolds, limits: []pgtest.Limit{{Name: "l", Task: "t", Most: 1}}, events: []*event{
+			alone(1, "q", 1, 2), alone(2, "", 3, 4),
+			claimBy("a", 5, 6, row{id: 1, queue: "q", numbers: []int64{1}, runAt: 1}), claimBy("b", 7, 8, row{id: 2, numbers: []int64{2}, runAt: 3}),
+			ended(complete, "a", 1, 5, 9, 10, true), ended(complete, "b", 2, 7, 9, 10, true),
 		}},
-		{name: "a claim uses a slot too many", want: aLimitHolds, limits: []pgtest.Limit{{Name: "l", Task: "t", Most: 2}}, events: []*event{
-			alone(1, "", 1, 2), alone(2, "", 3, 4), alone(3, "", 3, 4), alone(4, "", 3, 4),
-			claimBy("a", 5, 6, behind(1, 2), behind(2, 2), behind(3, 2)), claimBy("b", 7, 8, row{id: 4, numbers: []int64{4}, runAt: 3}),
-			ended(complete, "a", 1, 5, 9, 10, true), ended(complete, "a", 2, 5, 9, 10, true), ended(complete, "a", 3, 5, 9, 10, true),
-			ended(complete, "b", 4, 7, 9, 10, true),
-		}},
-		{name: "a job overtakes another of its lane", want: aLimitHolds, limits: []pgtest.Limit{{Name: "l", Task: "t", InQueues: true, Most: 2}}, events: []*event{
-			alone(1, "q", 1, 2), alone(2, "q", 3, 4),
-			claimBy("b", 7, 8, row{id: 2, queue: "q", numbers: []int64{2}, runAt: 3}), ended(complete, "b", 2, 7, 9, 10, true),
-			claimBy("a", 15, 16, row{id: 1, queue: "q", numbers: []int64{1}, runAt: 1}), ended(complete, "a", 1, 15, 17, 18, true),
+		{name: "a job overtakes another of its lane", want: aLimitHolds, limits: []pgtest.Limit{{Name: "l", Task: "t", Most: 2}}, events: []*event{
+			alone(1, "", 1, 2), alone(2, "", 3, 4),
+			claimBy("b", 7, 8, row{id: 2, numbers: []int64{2}, runAt: 3}), ended(complete, "b", 2, 7, 9, 10, true),
+			claimBy("a", 15, 16, row{id: 1, numbers: []int64{1}, runAt: 1}), ended(complete, "a", 1, 15, 17, 18, true),
 		}},
 		{name: "a queue stays locked", want: aQueueIsSerial, end: final{lockedQueues: []string{"q"}}},
 

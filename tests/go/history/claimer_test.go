@@ -11,7 +11,7 @@ import (
 const (
 	claimColumns = `
 		j.id, j.key, j.revision, j.payload::text, j.priority, (extract(epoch from j.run_at) * 1000000)::bigint, j.attempts,
-		j.max_attempts, false, j.queue_name, j.task_identifier, j.flags is not null, j.lease, j.streak, j.width`
+		j.max_attempts, false, j.queue_name, j.task_identifier, j.flags is not null, j.lease`
 
 	getJob = "select " + claimColumns + `
 		  from graphile_worker.get_job($1::text, $2::text[], forbidden_flags => $3::text[]) as j`
@@ -21,13 +21,9 @@ const (
 
 	// The jobs that a worker holds, in the form of the answer of a claim.
 	heldBy = "select " + claimColumns + `
-		  from (select j.*, coalesce(q.queue_name, g.queue_name) as queue_name, t.identifier as task_identifier,
-		               graphile_worker._gw_lease(j.locked_at) as lease, j.job_queue_id as streak,
-		               (select s.width from graphile_worker._gw_streaks as s
-		                 where s.group_id = j.job_queue_id and s.locked_at = j.locked_at and s.locked_by = j.locked_by) as width
+		  from (select j.*, q.queue_name, t.identifier as task_identifier, graphile_worker._gw_lease(j.locked_at) as lease
 		          from graphile_worker._private_jobs as j
 		          left join graphile_worker._private_job_queues as q on q.id = j.job_queue_id
-		          left join graphile_worker._gw_groups as g on g.id = j.job_queue_id
 		          left join graphile_worker._private_tasks as t on t.id = j.task_id
 		         where j.locked_by = $1) as j`
 )
@@ -278,9 +274,5 @@ func readClaim(columns [][]byte) (row, error) {
 	r.queue, r.task, r.flagged = string(columns[9]), string(columns[10]), string(columns[11]) == "t"
 	at, err := strconv.ParseInt(string(columns[12]), 10, 64)
 	r.leasedAt = micros(at)
-	if err == nil && len(columns) > 14 && columns[14] != nil {
-		r.streak = string(columns[13])
-		r.width, err = strconv.Atoi(string(columns[14]))
-	}
 	return r, err
 }

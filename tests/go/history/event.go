@@ -117,8 +117,6 @@ type row struct {
 	attempts    int
 	maxAttempts int
 	leasedAt    micros // of a claim
-	streak      string // of a claim: what its jobs have in common of which width run at once; empty: the job runs at any time
-	width       int
 }
 
 // acted reports whether the call certainly had an effect.

@@ -6,21 +6,23 @@ import (
 	"slices"
 )
 
-// lane is the jobs that share a limit, or a named queue without one.
-type lane struct {
-	limit string // the limit's name, if there is one
-	queue string
-}
+// lane is the jobs of a named queue, or those of a limit.
+type lane struct{ limit, queue string }
 
-// laneOf returns the lane of a job and how many of its jobs may be held at once; 0 for a job that is in no lane.
+// laneOf returns the lane in whose order a job starts, and how many of its jobs may be held at once; 0 for a job that is in no lane.
 func (h *index) laneOf(r row) (lane, int) {
-	for _, l := range h.limits {
-		if l.Task == r.task && l.InQueues == (r.queue != "") {
-			return lane{l.Name, r.queue}, l.Most
-		}
-	}
 	if r.queue != "" {
 		return lane{queue: r.queue}, 1
+	}
+	return h.limitOf(r)
+}
+
+// limitOf returns the lane of the limit that applies to a job, and how many of its jobs may be held at once; 0 if there is none.
+func (h *index) limitOf(r row) (lane, int) {
+	for _, l := range h.limits {
+		if l.Task == r.task {
+			return lane{limit: l.Name}, l.Most
+		}
 	}
 	return lane{}, 0
 }
@@ -33,29 +35,28 @@ func (l lane) rule() rule {
 }
 
 func (l lane) String() string {
-	switch {
-	case l.limit == "":
+	if l.limit == "" {
 		return "queue " + l.queue
-	case l.queue == "":
-		return "limit " + l.limit
-	default:
-		return "limit " + l.limit + " in queue " + l.queue
 	}
+	return "limit " + l.limit
 }
 
 // checkLanes checks that no more jobs of a lane are held at once than it allows, and that no queue is locked at the end. A job is held
 // from the end of its claim to the start of any event that may have ended the claim. Jobs of a queue that were claimed together count
-// as one: their worker runs them one after the other. Those of a limit count as many as their worker runs at once.
+// as one: their worker runs them one after the other.
 func checkLanes(h *index) []violation {
 	var found []violation
-	lanes := map[lane][]*claimed{}
+	lanes, mosts := map[lane][]*claimed{}, map[lane]int{}
 	for _, c := range h.claims {
-		if in, most := h.laneOf(c.row); most > 0 {
-			lanes[in] = append(lanes[in], c)
+		if in, most := h.limitOf(c.row); most > 0 {
+			lanes[in], mosts[in] = append(lanes[in], c), most
+		}
+		if c.row.queue != "" {
+			in, most := h.laneOf(c.row)
+			lanes[in], mosts[in] = append(lanes[in], c), most
 		}
 	}
 	for in, claims := range lanes {
-		_, most := h.laneOf(claims[0].row)
 		slices.SortFunc(claims, func(a, b *claimed) int {
 			return cmp.Or(cmp.Compare(a.event.end, b.event.end), cmp.Compare(a.heldUntil(), b.heldUntil()))
 		})
@@ -66,7 +67,7 @@ func checkLanes(h *index) []violation {
 			}
 			held = slices.DeleteFunc(held, func(other *claimed) bool { return other.heldUntil() <= c.event.end })
 			held = append(held, c)
-			if areTooMany(in, most, held) {
+			if areTooMany(in, mosts[in], held) {
 				found = append(found, tooMany(in, held))
 			}
 		}
@@ -80,31 +81,10 @@ func checkLanes(h *index) []violation {
 // areTooMany reports whether these jobs of a lane may not be held at once. The last of them was claimed last.
 func areTooMany(in lane, most int, held []*claimed) bool {
 	if in.limit != "" {
-		return slots(held) > most
+		return len(held) > most
 	}
 	last := held[len(held)-1].event
 	return len(held) > max(1, last.ofQueue) || slices.ContainsFunc(held, func(c *claimed) bool { return c.event != last })
-}
-
-// slots returns how many slots of a limit these jobs use.
-func slots(held []*claimed) (used int) {
-	type streak struct {
-		claim *event
-		name  string
-	}
-	left := map[streak]int{} // of the width
-	for _, c := range held {
-		in := streak{c.event, c.row.streak}
-		free, ok := left[in]
-		if !ok {
-			free = c.row.width
-		}
-		if c.row.width == 0 || free > 0 {
-			used++
-		}
-		left[in] = free - 1
-	}
-	return used
 }
 
 // tooMany returns the violation of jobs that were all held when the last of them was claimed.

@@ -73,21 +73,17 @@ func (m mutant) profile() profile {
 
 var mutants = []mutant{
 	{
-		name: "a claim that counts one slot too few", rule: aLimitHolds, functions: []string{"_gw_lane_rooms"},
-		sound: "l.width - coalesce", broken: "l.width + 1 - coalesce",
+		name: "a claim that counts one slot too few", rule: aLimitHolds, functions: []string{"_gw_gate_rooms"},
+		sound: "else l.max_running end", broken: "else l.max_running + 1 end",
 	},
 	{
-		name: "a claim that does not lock lanes", rule: aLimitHolds, functions: []string{"_gw_lock_lanes"},
-		sound: "l.id = any (g.lanes) for no key update skip locked", broken: "l.id = any (g.lanes)",
-	},
-	{
-		name: "a claim that runs one job more than its slots", rule: aLimitHolds, functions: []string{"_gw_widths"},
-		sound: "s.width)", broken: "s.width + 1)",
+		name: "a claim that does not lock limits", rule: aLimitHolds, functions: []string{"_gw_take_limits"},
+		sound: "order by l.id\n       for no key update skip locked", broken: "order by l.id",
 	},
 	{
 		name: "add_job without its retry", rule: noRequestIsLost, functions: []string{"_gw_add_keyed_job"},
 		sound: "if added.id is not null then", broken: `
-			if exists (select from graphile_worker._private_jobs as j where j.key = job_key) or round > 1 then
+			if exists (select from graphile_worker._private_jobs as j where j.key = spec.job_key) or round > 1 then
 			  return added;
 			end if;
 			if added.id is not null then`,
@@ -98,7 +94,7 @@ var mutants = []mutant{
 			if added.id is not null then
 			  return added;
 			end if;
-			select j.* into added from graphile_worker._private_jobs as j where j.key = job_key;
+			select j.* into added from graphile_worker._private_jobs as j where j.key = spec.job_key;
 			if found then`,
 	},
 	{

@@ -37,7 +37,7 @@ var (
 		killEvery: 150, part: 2}
 
 	limited = profile{name: "14 sessions under limits", producers: 5, claimers: 7, shims: 1, admins: 1, keys: 20, queues: 2, killEvery: 150,
-		limits: []pgtest.Limit{{Name: "narrow", Task: "plain", Most: 2}, {Name: "wide", Task: "other", InQueues: true, Most: 3}, {Name: "shared", Task: "shared", Most: 5}}}
+		limits: []pgtest.Limit{{Name: "narrow", Task: "plain", Most: 2}, {Name: "wide", Task: "other", Most: 3}, {Name: "shared", Task: "shared", Most: 5}}}
 )
 
 // tasks are the tasks of direct calls. Other workers only have the first one.

@@ -43,8 +43,7 @@ const look = `
 	    from graphile_worker._private_jobs as j
 	    left join graphile_worker._private_job_queues as q on q.id = j.job_queue_id
 	   where j.is_available and j.run_at <= clock_timestamp() and q.locked_at is null
-	     and not exists (select from graphile_worker._gw_suspects as s
-	                      where s.job_id = j.id and s.revision = j.revision)
+	     and j.job_queue_id is distinct from -2
 	), jobs as (
 	  select j.id from graphile_worker._private_jobs as j for update skip locked
 	), queues as (

@@ -54,6 +54,7 @@ type job struct {
 	ID          int64
 	Task        string
 	Queue       string // "" is none
+	Held        bool   // as a suspect: it is in no queue until it is unheld
 	Payload     string // as jsonb prints it
 	Priority    int
 	RunAt       moment
@@ -73,7 +74,6 @@ type job struct {
 // suspect is a job that a worker held when it died.
 type suspect struct {
 	JobID    int64
-	Revision int
 	Crashes  int
 	WorkerID string // that last claimed it as a suspect
 	IsAlone  bool
@@ -208,9 +208,32 @@ func (s *state) freeQueue(name, worker string) {
 	}
 }
 
-func (s *state) isSuspect(j *job) bool {
-	suspect := s.Suspects[j.ID]
-	return suspect != nil && suspect.Revision == j.Revision
+// counts reports whether a suspect still is one: it waits, or the worker that claimed it as one runs it.
+func (s *state) counts(suspect *suspect) bool {
+	j := s.Jobs[suspect.JobID]
+	return j != nil && (j.Held && j.isAvailable() || j.LockedAt != 0 && j.LockedBy == suspect.WorkerID)
+}
+
+// unhold gives a job its queue back. The queue may have been deleted meanwhile.
+func (s *state) unhold(j *job) {
+	if j.Held {
+		j.Held = false
+		s.makeQueue(j.Queue)
+	}
+}
+
+func (s *state) makeQueue(name string) {
+	if name != "" && s.Queues[name] == nil {
+		s.Queues[name] = &queue{}
+	}
+}
+
+// suspectAgain holds a suspect that its worker has freed without ending it.
+func (s *state) suspectAgain(j *job, worker string) {
+	if suspect := s.Suspects[j.ID]; suspect != nil && suspect.WorkerID == worker {
+		suspect.WorkerID = ""
+		j.Held = j.isAvailable()
+	}
 }
 
 // clone returns a copy that shares nothing.

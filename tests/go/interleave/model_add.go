@@ -41,6 +41,7 @@ func (s *state) put(spec jobSpec, e env) *job {
 		spec.payload = merged(j.Payload, jsonb(spec.payload))
 		j.Revision++
 		j.Steps = ""
+		j.Held = false
 	default:
 		if j != nil { // it is running or has failed: it keeps its row and loses its key
 			j.retire(e.now)

@@ -49,6 +49,7 @@ func (c failJobs) sql() string {
 func (c failJobs) apply(s *state, e env) answer {
 	free := s.freeJobs(c.ids, e)
 	for _, j := range free {
+		s.unhold(j)
 		j.failForGood()
 		j.LastError, j.UpdatedAt = c.reason, e.now
 		if c.reason == "" {
@@ -80,6 +81,7 @@ func (c cancelJobs) apply(s *state, e env) answer {
 		if j.LockedAt != 0 {
 			s.Cancels[j.ID] = &cancel{j.LockedBy, c.reason}
 		}
+		s.unhold(j)
 		j.failForGood()
 		j.LastError, j.UpdatedAt = c.reason, e.now
 		if c.reason == "" {
@@ -110,6 +112,7 @@ func (c reschedule) sql() string {
 func (c reschedule) apply(s *state, e env) answer {
 	free := s.freeJobs(c.ids, e)
 	for _, j := range free {
+		s.unhold(j)
 		if c.runAt != 0 {
 			j.RunAt = c.runAt
 		}
@@ -143,6 +146,7 @@ func (c retryJobs) apply(s *state, e env) answer {
 		default:
 			j.RunAt, j.Attempts = e.now, 0
 		}
+		s.unhold(j)
 		j.UpdatedAt = e.now
 		retried = append(retried, j)
 	}
@@ -167,7 +171,9 @@ func (c unlockWorkers) apply(s *state, _ env) answer {
 		} else {
 			j.Attempts = min(j.Attempts, j.MaxAttempts)
 		}
+		worker := j.LockedBy
 		j.unlock()
+		s.suspectAgain(j, worker)
 	}
 	for _, q := range s.Queues {
 		if q.LockedAt != 0 && slices.Contains(c.workers, q.LockedBy) {
@@ -194,7 +200,8 @@ func (c cleanup) apply(s *state, e env) answer {
 			jobs++
 			continue
 		}
-		usedTasks[j.Task], usedQueues[j.Queue] = true, true
+		usedTasks[j.Task] = true
+		usedQueues[j.Queue] = usedQueues[j.Queue] || !j.Held
 	}
 	for name := range s.Tasks {
 		if !usedTasks[name] && !e.held[taskName(name)] {

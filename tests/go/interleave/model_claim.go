@@ -52,8 +52,8 @@ func (s *state) claim(jobs []*job, worker string, e env) (a answer) {
 }
 
 // getJobBatch is get_job_batch: the first due jobs in order, of each free queue the head, and if the batch has room the jobs
-// behind it. Suspects are left, and so are the queues whose head is one. If a concurrent call changes a head that the claim has
-// chosen, the claim may take one job less.
+// behind it. Suspects are held, and in no queue. If a concurrent call changes a head that the claim has chosen, the claim may take one
+// job less.
 type getJobBatch struct {
 	claimer
 	size    int
@@ -83,10 +83,10 @@ func (c getJobBatch) apply(s *state, e env) answer {
 	enough := 0                     // jobs in the queues of the batch
 	fills := c.ofQueue > 1          // with jobs of few queues, if no other job is due
 	for _, j := range s.Jobs {
-		fills = fills && !(j.Queue == "" && claimer{now: c.now}.suits(j, e))
+		fills = fills && !(j.Queue == "" && !j.Held && claimer{now: c.now}.suits(j, e))
 	}
 	for _, j := range s.inOrder() {
-		if len(chosen) >= size || !c.suits(j, e) {
+		if len(chosen) >= size || j.Held || !c.suits(j, e) {
 			continue
 		}
 		if j.Queue != "" {
@@ -99,7 +99,7 @@ func (c getJobBatch) apply(s *state, e env) answer {
 			}
 			enough += min(len(c.suitable(s, j.Queue, e)), c.ofQueue)
 		}
-		if !s.isSuspect(j) && !e.held[jobRow(j.ID)] {
+		if !e.held[jobRow(j.ID)] {
 			chosen = append(chosen, j)
 		}
 	}
@@ -111,15 +111,15 @@ func (c getJobBatch) apply(s *state, e env) answer {
 // suitable returns the jobs of a queue that the claimer may take, in order.
 func (c claimer) suitable(s *state, name string, e env) (jobs []*job) {
 	for _, j := range s.inOrder() {
-		if j.Queue == name && c.suits(j, e) {
+		if j.Queue == name && !j.Held && c.suits(j, e) {
 			jobs = append(jobs, j)
 		}
 	}
 	return jobs
 }
 
-// behind returns up to room jobs that come directly behind the heads of their queues. A job that has a key, has failed before, is a
-// suspect or is held ends the jobs of its queue.
+// behind returns up to room jobs that come directly behind the heads of their queues. A job that has a key, has failed before or is
+// locked ends the jobs of its queue.
 func (c getJobBatch) behind(s *state, heads []*job, room int, e env) (jobs []*job) {
 	for _, head := range heads {
 		if head.Queue == "" {
@@ -131,7 +131,7 @@ func (c getJobBatch) behind(s *state, heads []*job, room int, e env) (jobs []*jo
 				continue
 			}
 			room--
-			if ended = ended || j.Key != "" || j.LastError != "" || s.isSuspect(j) || e.held[jobRow(j.ID)]; !ended {
+			if ended = ended || j.Key != "" || j.LastError != "" || e.held[jobRow(j.ID)]; !ended {
 				jobs = append(jobs, j)
 			}
 		}
@@ -182,10 +182,15 @@ func (c getJobAlone) apply(s *state, e env) answer {
 	for _, j := range s.waitingSuspects(c.claimer, e) {
 		suspect := s.Suspects[j.ID]
 		roomIsOver := suspect.RoomAt != 0 && suspect.RoomAt <= e.clock-beatEvery
-		if c.beside && (suspect.Strict || !roomIsOver) || e.held[jobRow(j.ID)] || !s.isHead(j, c.claimer, e) {
+		if c.beside && (suspect.Strict || !roomIsOver) {
+			continue
+		}
+		s.makeQueue(j.Queue)
+		if e.held[jobRow(j.ID)] || !s.isHead(j, c.claimer, e) {
 			continue
 		}
 		suspect.WorkerID, suspect.IsAlone = c.worker, !c.beside
+		j.Held = false
 		return s.claim([]*job{j}, c.worker, e)
 	}
 	return answer{}
@@ -200,15 +205,15 @@ func (s *state) isHead(j *job, c claimer, e env) bool {
 		return false
 	}
 	for _, other := range s.Jobs {
-		if other.Queue == j.Queue && c.suits(other, e) && before(other, j) < 0 {
+		if other.Queue == j.Queue && !other.Held && c.suits(other, e) && before(other, j) < 0 {
 			return false
 		}
 	}
 	return true
 }
 
-// waitingSuspects returns the suspects that a claimer may take, in order. While a strict one runs alone, no other strict
-// one may be taken.
+// waitingSuspects returns the suspects that a claimer may take, in order, but none whose queue is busy. While a strict one runs
+// alone, no other strict one may be taken.
 func (s *state) waitingSuspects(c claimer, e env) (waiting []*job) {
 	strictRuns := false
 	for _, suspect := range s.Suspects {
@@ -216,7 +221,8 @@ func (s *state) waitingSuspects(c claimer, e env) (waiting []*job) {
 		strictRuns = strictRuns || suspect.Strict && suspect.IsAlone && j != nil && j.LockedAt != 0 && j.LockedBy == suspect.WorkerID
 	}
 	for _, j := range s.inOrder() {
-		if s.isSuspect(j) && c.suits(j, e) && !(strictRuns && s.Suspects[j.ID].Strict) {
+		q := s.Queues[j.Queue]
+		if j.Held && c.suits(j, e) && !(strictRuns && s.Suspects[j.ID].Strict) && (q == nil || q.LockedAt == 0) {
 			waiting = append(waiting, j)
 		}
 	}
@@ -261,7 +267,7 @@ func (c makeRoom) apply(s *state, e env) answer {
 	for _, j := range s.waitingSuspects(c.claimer, e) {
 		suspect := s.Suspects[j.ID]
 		isDue := suspect.RoomAt == 0 || suspect.Strict && suspect.RoomAt < e.clock-12*beatEvery
-		if isDue && !e.held[suspectRow(j.ID)] && (j.Queue == "" || s.Queues[j.Queue].LockedAt == 0) {
+		if isDue && !e.held[suspectRow(j.ID)] {
 			suspect.RoomAt, made = e.clock, true
 		}
 	}

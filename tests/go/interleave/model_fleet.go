@@ -105,9 +105,7 @@ func quotedInArray(text string) string {
 
 // aloneWaits reports whether a suspect waits that get_job_alone may return. It does not see one that another call makes meanwhile.
 func (s *state) aloneWaits(c claimer, e env) bool {
-	return slices.ContainsFunc(s.inOrder(), func(j *job) bool {
-		return s.isSuspect(j) && c.suits(j, e) && !e.held[jobRow(j.ID)] && (j.Queue == "" || s.Queues[j.Queue].LockedAt == 0)
-	})
+	return slices.ContainsFunc(s.waitingSuspects(c, e), func(j *job) bool { return !e.held[jobRow(j.ID)] })
 }
 
 // isCanceled reports whether a canceled job still runs.
@@ -164,7 +162,7 @@ func (s *state) recover(e env) (died []string, freed int) {
 func (s *state) ranSuspectBeside(worker string) bool {
 	for _, suspect := range s.Suspects {
 		j := s.Jobs[suspect.JobID]
-		if suspect.WorkerID == worker && !suspect.IsAlone && j != nil && j.Revision == suspect.Revision &&
+		if suspect.WorkerID == worker && !suspect.IsAlone && j != nil &&
 			(j.LockedBy == worker && j.LockedAt != 0 || suspect.Strict) {
 			return true
 		}
@@ -206,11 +204,11 @@ func (s *state) recoverUnstarted(j *job, e env) {
 // recoverJob frees a job of a dead worker, and makes it a suspect. Only crashes of workers that ran it alone count.
 func (s *state) recoverJob(j *job, isExcused bool, e env) {
 	known := s.Suspects[j.ID]
-	isKnown := s.isSuspect(j)
+	isKnown := known != nil && known.WorkerID == j.LockedBy
 	crashes := 0
 	if isKnown {
 		crashes = known.Crashes
-		if known.WorkerID == j.LockedBy && known.IsAlone {
+		if known.IsAlone {
 			crashes++
 		}
 	}
@@ -238,7 +236,8 @@ func (s *state) recoverJob(j *job, isExcused bool, e env) {
 		known = &suspect{JobID: j.ID, IsAlone: true}
 		s.Suspects[j.ID] = known
 	}
-	known.Revision, known.Crashes, known.Strict, known.RoomAt = j.Revision, crashes, isKnown, 0
+	j.Held = true
+	known.Crashes, known.Strict, known.RoomAt = crashes, isKnown, 0
 }
 
 // stale is stale_sweep.
@@ -317,10 +316,15 @@ func (s *state) dropSpent(e env) {
 }
 
 func (s *state) dropSpentSuspects(e env) {
-	for id := range s.Suspects {
+	for id, suspect := range s.Suspects {
+		if s.counts(suspect) || e.held[suspectRow(id)] {
+			continue
+		}
 		j := s.Jobs[id]
-		isOne := j != nil && s.isSuspect(j) && (j.LockedAt != 0 || j.Attempts < j.MaxAttempts)
-		if !isOne && !e.held[suspectRow(id)] {
+		if j != nil && j.LockedAt == 0 && !e.held[jobRow(id)] {
+			s.unhold(j)
+		}
+		if j == nil || !j.Held {
 			delete(s.Suspects, id)
 		}
 	}

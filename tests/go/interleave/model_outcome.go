@@ -126,6 +126,7 @@ func (c fail) apply(s *state, e env) (a answer) {
 		if c.payload != "" {
 			j.Payload = jsonb(c.payload)
 		}
+		s.suspectAgain(j, c.worker)
 		a.rows = append(a.rows, j.outcome(e.now))
 	}
 	return a
@@ -157,6 +158,7 @@ func (c giveBack) apply(s *state, e env) (a answer) {
 		if c.in != 0 {
 			j.RunAt = e.now + c.in
 		}
+		s.suspectAgain(j, c.worker)
 		a.rows = append(a.rows, j.outcome(e.now))
 	}
 	return a

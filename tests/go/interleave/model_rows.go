@@ -52,7 +52,7 @@ func addChanged[K comparable, V any](now, was map[K]*V, name func(K) string, row
 // need get.
 func (s *state) addHeads(rows map[string]bool) {
 	for id, j := range s.Jobs {
-		if j.Queue != "" && rows[jobRow(id)] && !rows[queueRow(j.Queue)] {
+		if j.Queue != "" && !j.Held && rows[jobRow(id)] && !rows[queueRow(j.Queue)] {
 			rows[headRow(j.Queue)], rows[placeRow(j.Queue)] = true, true
 		}
 	}

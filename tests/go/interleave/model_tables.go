@@ -41,16 +41,16 @@ var stateQuery = `
 	  'Tasks', (select coalesce(json_object_agg(t.identifier, true), '{}') from graphile_worker._private_tasks as t),
 	  'Queues', ` + objects("q.queue_name", "'LockedBy', q.locked_by, 'LockedAt', "+moments("q.locked_at"),
 	"graphile_worker._private_job_queues as q") + `,
-	  'Jobs', ` + objects("j.id", `'ID', j.id, 'Task', t.identifier, 'Queue', q.queue_name, 'Payload', j.payload::jsonb::text,
+	  'Jobs', ` + objects("j.id", `'ID', j.id, 'Task', t.identifier, 'Queue', graphile_worker._gw_queue_name(j.job_queue_id, j.id),
+	      'Held', coalesce(j.job_queue_id = -2, false), 'Payload', j.payload::jsonb::text,
 	      'Priority', j.priority, 'RunAt', `+moments("j.run_at")+`, 'Attempts', j.attempts, 'MaxAttempts', j.max_attempts,
 	      'LastError', j.last_error, 'CreatedAt', `+moments("j.created_at")+`, 'UpdatedAt', `+moments("j.updated_at")+`,
 	      'Key', j.key, 'LockedBy', j.locked_by, 'LockedAt', `+moments("j.locked_at")+`, 'Revision', j.revision,
 	      'Flags', j.flags::text,
 	      'Steps', (select string_agg(s.name || '=' || s.result, ' ' order by s.name) from graphile_worker.job_steps(j.id) as s)`,
 	`graphile_worker._private_jobs as j
-	      left join graphile_worker._private_tasks as t on t.id = j.task_id
-	      left join graphile_worker._private_job_queues as q on q.id = j.job_queue_id`) + `,
-	  'Suspects', ` + objects("s.job_id", `'JobID', s.job_id, 'Revision', s.revision, 'Crashes', s.crashes, 'WorkerID', s.worker_id,
+	      left join graphile_worker._private_tasks as t on t.id = j.task_id`) + `,
+	  'Suspects', ` + objects("s.job_id", `'JobID', s.job_id, 'Crashes', s.crashes, 'WorkerID', s.worker_id,
 	      'IsAlone', s.is_alone, 'Strict', s.strict, 'RoomAt', `+moments("s.room_at"), "graphile_worker._gw_suspects as s") + `,
 	  'Cancels', ` + objects("c.job_id", "'WorkerID', c.worker_id, 'Reason', c.reason", "graphile_worker._gw_cancels as c") + `,
 	  'Records', ` + objects("c.kind || ' ' || c.key", `'JobID', c.job_id, 'BeganAt', `+moments("c.began_at")+`, 'NotBefore', `+
@@ -82,15 +82,15 @@ func (s *state) text(o origin) string {
 		add("queue %s: locked_by %q at %s", name, q.LockedBy, at(q.LockedAt))
 	}
 	for id, j := range s.Jobs {
-		add("%s: %s, task %s, queue %q, run_at %s, last_error %q, locked at %s, updated %s, steps %q",
-			s.label(id, o), j.text(), j.Task, j.Queue, at(j.RunAt), withoutTime(j.LastError), at(j.LockedAt), at(j.UpdatedAt), j.Steps)
+		add("%s: %s, task %s, queue %q, held %t, run_at %s, last_error %q, locked at %s, updated %s, steps %q",
+			s.label(id, o), j.text(), j.Task, j.Queue, j.Held && j.isAvailable(), at(j.RunAt), withoutTime(j.LastError), at(j.LockedAt), at(j.UpdatedAt), j.Steps)
 	}
 	for id, x := range s.Suspects {
-		if j := s.Jobs[id]; j == nil || j.Revision != x.Revision {
+		if !s.counts(x) {
 			continue // spent: it means nothing, and the next heartbeat that sees it deletes it
 		}
-		add("suspect %s: revision %d, crashes %d, worker %q, alone %t, strict %t, room %s",
-			s.label(id, o), x.Revision, x.Crashes, x.WorkerID, x.IsAlone, x.Strict, at(x.RoomAt))
+		add("suspect %s: crashes %d, worker %q, alone %t, strict %t, room %s",
+			s.label(id, o), x.Crashes, x.WorkerID, x.IsAlone, x.Strict, at(x.RoomAt))
 	}
 	for id, c := range s.Cancels {
 		if !s.isCanceled(id) {

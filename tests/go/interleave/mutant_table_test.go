@@ -20,7 +20,7 @@ func (m mutant) apply(ctx context.Context, conn *pgx.Conn) error {
 var mutants = []mutant{
 	{
 		name: "add_job without its retry", function: "_gw_add_keyed_job", sound: "if added.id is not null then", broken: `
-			if exists (select from "graphile_worker"._private_jobs as j where j.key = job_key) or round > 1 then
+			if exists (select from "graphile_worker"._private_jobs as j where j.key = spec.job_key) or round > 1 then
 			  return added;
 			end if;
 			if added.id is not null then`,
@@ -31,7 +31,7 @@ var mutants = []mutant{
 			if added.id is not null then
 			  return added;
 			end if;
-			select j.* into added from "graphile_worker"._private_jobs as j where j.key = job_key;
+			select j.* into added from "graphile_worker"._private_jobs as j where j.key = spec.job_key;
 			if found then`,
 		where: "names", sessions: []string{"replace", "preserve"},
 	},
@@ -135,12 +135,11 @@ var mutants = []mutant{
 		where: "ready", sessions: []string{"get_job_batch", "complete"},
 	},
 	{
-		name: "a suspect that was replaced is claimed as one", function: "get_job_alone",
-		sound: "(l.revision, l.priority, l.run_at) = (suspect.revision, suspect.priority, suspect.run_at)", broken: "true",
+		name: "a suspect that was replaced is claimed as one", function: "_gw_start_suspect", sound: "and s.job_queue_id = -2", broken: "",
 		where: "suspect", sessions: []string{"replace in queue", "get_job_alone"},
 	},
 	{
-		name: "a suspect overtakes its queue", function: "get_job_alone", sound: "continue when exists (", broken: "continue when false and exists (",
+		name: "a suspect overtakes its queue", function: "_gw_start_suspect", sound: "and not exists (", broken: "and true or false and not exists (",
 		where: "suspect", sessions: []string{"add first", "get_job_alone"},
 	},
 	{
@@ -160,12 +159,6 @@ var mutants = []mutant{
 	{
 		name: "a recovery does not lock the worker", function: "_gw_recover_workers", sound: "order by w.id\n       for update skip locked", broken: "order by w.id",
 		where: "dead queue", sessions: []string{"beat", "heartbeat"},
-	},
-	{
-		name: "a claim checks once whether there are suspects", function: "_gw_lock_jobs",
-		sound:  "else (select not exists (select from \"graphile_worker\"._gw_suspects as s where s.job_id > 0))\n                                     end\n",
-		broken: "else true end\n",
-		where:  "dead beside a queue", sessions: []string{"heartbeat", "late batch"},
 	},
 	{
 		name: "force_unlock_workers locks queues before jobs", function: "force_unlock_workers", sound: "begin\n  job_ids :=", broken: `begin

@@ -11,11 +11,9 @@ begin
   claims := 0;
   perform set_limit('narrow', tasks => '{narrow}', max_running => 1);
   perform set_limit('tenants', tasks => '{tenant}', by => 'payload:tenant', max_running => 2, total_running => 3, fair => fair);
-  -- Where another limit may hold back jobs of a fair one, the turn of their lane is known only by the next claim; see _gw_enter_lanes.
   perform set_limit('customers', tasks => case when fair then '{mail}' else '{tenant,mail}' end::text[], by => 'payload:customer',
                     max_running => case when random() < 0.5 or not fair then 2 end, fair => fair) where crowded or random() < 0.7;
   perform set_limit('rated', tasks => '{rated}', rate => 2, per => '1 hour');
-  perform get_job_batch('worker') from generate_series(1, 9);
   for turn in 1..30 loop
     for n in 1..1 + (random() * case when crowded then 6 else 2 end)::integer loop
       perform add_job((array['tenant', 'mail', 'plain', 'narrow', 'rated', 'plain'])[1 + floor(random() * case when crowded then 3 else 6 end)::integer],
@@ -30,10 +28,21 @@ begin
     elsif random() < 0.2 then
       perform resume(limit_name => 'tenants', lane => l::text) from generate_series(0, 2) as l;
     elsif random() < 0.05 then
-      insert into _gw_suspects (job_id, revision) select j.id, j.revision from jobs as j where j.locked_at is null order by random() limit 1
-          on conflict do nothing;
+      with drawn as (select j.id, j.queue_name from jobs as j where j.locked_at is null order by random() limit 1),
+           suspect as (insert into _gw_suspects (job_id, queue_name) select d.id, d.queue_name from drawn as d on conflict do nothing returning job_id)
+      update _private_jobs set job_queue_id = -2 where id = (select s.job_id from suspect as s);
     elsif random() < 0.1 then
+      update _private_jobs set job_queue_id = _gw_unheld(job_queue_id, id) where job_queue_id = -2;
       delete from _gw_suspects;
+    elsif random() < 0.1 then
+      perform pause(task => (array['tenant', 'mail', 'plain'])[1 + floor(random() * 3)::integer]);
+    elsif random() < 0.1 then
+      perform pause(queue => 'q' || floor(random() * 3));
+    elsif random() < 0.3 then
+      perform resume(task => p.task), resume(queue => p.queue) from list_pauses() as p where p.limit_name is null;
+    elsif random() < 0.1 then
+      perform set_limit('tenants', tasks => '{tenant}', by => 'payload:' || (array['tenant', 'customer'])[1 + floor(random() * 2)::integer],
+                        max_running => 1 + floor(random() * 2)::integer, total_running => 3, fair => fair);
     elsif random() < 0.1 then
       perform reschedule_jobs(array(select j.id from jobs as j where j.locked_at is null order by random() limit 3), priority => 2);
     elsif random() < 0.1 then

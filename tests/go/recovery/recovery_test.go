@@ -75,7 +75,6 @@ func TestSlotsOfAKilledWorkerAreFreeOnceItsJobsAreRecovered(t *testing.T) {
 	f := newFleet(t, pgtest.Database(t))
 	pgtest.Hurry(t, f.pool)
 	f.exec(`select graphile_worker.set_limit('gated', tasks => '{gated}', max_running => 2);
-	        select graphile_worker._gw_move_jobs() from generate_series(1, 9);
 	        select graphile_worker.add_job('gated') from generate_series(1, 3)`)
 	victim := f.start("victim")
 	f.awaitNotes(2, "started")

@@ -16,10 +16,9 @@ select results_eq(
   $$ select 'copy', 1::bigint, 'job ' || min(id), array[max(id)] from _private_jobs $$,
   'the audit has the act');
 
-select set_limit('wide', queues => 'q', by => 'queue', max_running => 2);
-select _gw_move_jobs() from generate_series(1, 9);
-select copy_job((select min(id) from jobs));
-select is((select count(distinct job_queue_id) from _private_jobs where job_queue_id < 0), 1::bigint, 'the copy of a limited job is limited');
+select set_limit('limit', '{limited}', max_running => 2);
+select copy_job((add_job('limited')).id);
+select is((select count(*) from _private_jobs where job_queue_id = -1), 2::bigint, 'the copy of a limited job is limited');
 
 select count(*) from get_job_batch('worker', batch_size => 2);
 select permanently_fail_jobs(array(select id from jobs where key = 'k'), 'no');

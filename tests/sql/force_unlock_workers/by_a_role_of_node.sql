@@ -1,6 +1,7 @@
--- A role that has rights to the tables of Graphile Worker only, as Node workers have, frees jobs of a limit with their attempts.
+-- A role that has rights to the tables of Graphile Worker only, as Node workers have, frees jobs of queues and of
+-- limits.
 begin;
-select plan(2);
+select plan(3);
 set local search_path = graphile_worker, public;
 
 create role gw_test_node;
@@ -11,14 +12,19 @@ create policy gw_test_node on _private_job_queues to gw_test_node using (true);
 create policy gw_test_node on _private_tasks to gw_test_node using (true);
 select _gw_share_rights();
 
-select set_limit('calls', tasks => '{call}', max_running => 2);
-select get_job_batch('worker') from generate_series(1, 3);
-select add_job('call') from generate_series(1, 6);
-select is((select count(*) from get_job_batch('worker', batch_size => 6, queue_batch => 3)), 6::bigint, 'a claim has more jobs than slots');
+select add_job('task', queue_name => 'queue') from generate_series(1, 3);
+select get_job_batch('worker', batch_size => 3, queue_batch => 3);
+insert into _gw_limit_changes default values;
+insert into _gw_gates (id, limit_id) overriding system value values (1, 1);
+insert into _gw_lanes (id, task_id, generation, gates, gate) values (-16, 1, 1, '{1}', 0);
+insert into _private_jobs (task_id, job_queue_id, locked_at, locked_by, attempts) values (1, -16, now(), 'worker', 1);
 set local role gw_test_node;
 select force_unlock_workers('{worker}');
 reset role;
-select is((select array_agg(attempts::integer order by id) from _private_jobs where locked_at is null), '{1,0,0,0,0,0}', 'only the first one was started');
+select is((select array_agg(attempts::integer order by id) from _private_jobs where locked_at is null), '{1,0,0,1}',
+          'of the jobs in a queue only the first one was started');
+select is((select array_agg(jobs) from _gw_gate_ends where gate_id = 1), '{1}', 'the gate is told');
+select is((select count(*) from _private_job_queues where locked_at is null), 1::bigint, 'the queue is free');
 
 select * from finish();
 rollback;

@@ -4,8 +4,10 @@ begin;
 select plan(8);
 set local search_path = graphile_worker, public;
 
+\ir ../suspect.psql
+
 select add_job('task', job_key => k, priority => k::integer) from unnest(array['1', '2', '3']) as k;
-insert into _gw_suspects (job_id, revision, strict) select id, revision, key <> '1' from _private_jobs;
+select pg_temp.suspect(id, key <> '1') from jobs;
 select add_job('task', job_key => 'plain', priority => 9);
 create function pg_temp.pass(worker text) returns void language sql as $$
   update _private_jobs set locked_at = locked_at - 2 * _gw_beat_every() where locked_by = worker

@@ -3,8 +3,10 @@ begin;
 select plan(6);
 set local search_path = graphile_worker, public;
 
+\ir ../suspect.psql
+
 select add_job('one', job_key => 'one', flags => '{slow}'), add_job('two', job_key => 'two', priority => 1);
-insert into _gw_suspects (job_id, revision) select id, revision from _private_jobs;
+select pg_temp.suspect(id) from jobs;
 select is_empty($$ select key from get_job_batch('w1', batch_size => 9) $$, 'ordinary claims leave them');
 select is((select key from get_job_alone('w1', '{two}')), 'two', 'of its tasks');
 select is_empty($$ select key from get_job_alone('w2', '{two}') $$, 'if there is one');

@@ -4,6 +4,8 @@ begin;
 select plan(17);
 set local search_path = graphile_worker, public;
 
+\ir ../suspect.psql
+
 create function pg_temp.told(worker text) returns boolean language sql as $$ select alone_waits from heartbeat(worker) $$;
 -- As if so much time had passed.
 create function pg_temp.pass(beats integer) returns void language sql as $$
@@ -12,7 +14,7 @@ $$;
 
 select register_worker('a', '{other}'), register_worker('b', '{task}'), register_worker('c');
 select add_job('task', job_key => 'suspect', flags => '{flag}');
-insert into _gw_suspects (job_id, revision) select id, revision from _private_jobs;
+select pg_temp.suspect(id) from jobs;
 
 select is(pg_temp.told('a'), false, 'not to a worker without the task');
 select is(pg_temp.told('b'), true, 'to a worker with the task');

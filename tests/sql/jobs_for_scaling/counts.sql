@@ -1,6 +1,6 @@
 -- jobs_for_scaling() counts the due and the running jobs, up to a limit.
 begin;
-select plan(9);
+select plan(11);
 set local search_path = graphile_worker, public;
 
 select is(jobs_for_scaling(), 0::bigint, 'an empty queue');
@@ -24,6 +24,12 @@ select is(jobs_for_scaling('{report}'), 1::bigint, 'of one task');
 select is(jobs_for_scaling('{mail, report}'), 5::bigint, 'of two');
 select is(jobs_for_scaling('{unknown}'), 0::bigint, 'of a task without jobs');
 select is(jobs_for_scaling(most => 3), 3::bigint, 'no more than asked for');
+
+select set_limit('one', tasks => '{limited}', by => 'payload:tenant', max_running => 1);
+select add_job('limited', '{"tenant": 1}') from generate_series(1, 3);
+select is(jobs_for_scaling('{limited}'), 3::bigint, 'jobs of a limited task count');
+select count(*) from get_job_batch('worker', '{limited}', 9);
+select is(jobs_for_scaling('{limited}'), 3::bigint, 'those that run and those that wait for them');
 
 select * from finish();
 rollback;

@@ -1,6 +1,6 @@
 -- list_queues() returns the number of jobs in each state for each queue, and which worker holds it.
 begin;
-select plan(3);
+select plan(5);
 set local search_path = graphile_worker, public;
 
 select add_job('t', queue_name => 'b', priority => n) from generate_series(1, 3) as n;
@@ -14,6 +14,14 @@ select results_eq(
   'each queue with its jobs; those in none are not counted');
 select results_eq($$ select queue_name from list_queues(max_rows => 1) $$, $$ values ('a') $$, 'a page');
 select results_eq($$ select queue_name from list_queues('a') $$, $$ values ('b') $$, 'the next');
+
+insert into _gw_suspects (job_id, queue_name) select max(j.id), 'b' from jobs as j where j.queue_name = 'b';
+update _private_jobs set job_queue_id = -2 where id = (select job_id from _gw_suspects);
+select results_eq($$ select ready, scheduled, running, failed from list_queues('a') $$, $$ values (2::bigint, 0::bigint, 1::bigint, 0::bigint) $$,
+                  'a held job counts for its queue');
+update _private_job_queues set locked_by = 'pause', locked_at = now() where queue_name = 'a';
+select results_eq($$ select queue_name, locked_at, locked_by from list_queues(max_rows => 1) $$, $$ values ('a', null::timestamptz, null::text) $$,
+                  'no worker holds a queue that is paused');
 
 select * from finish();
 rollback;

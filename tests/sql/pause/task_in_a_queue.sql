@@ -1,4 +1,4 @@
--- A paused task is paused in named queues, too; the other jobs of these queues continue.
+-- A paused task is paused in named queues, too; the other jobs of these queues continue, one at a time.
 begin;
 select plan(6);
 set local search_path = graphile_worker, public;
@@ -7,7 +7,6 @@ create function pg_temp.next()
   returns text
   language sql
 as $$
-  select get_job_batch('worker', '{none}') from generate_series(1, 6); -- moves jobs
   with claimed as materialized (select b.id, b.payload::text as payload, b.queue_name from get_job_batch('worker', batch_size => 100) as b),
        done as (select complete_job('worker', c.id) from claimed as c)
   select concat_ws(' ', (select string_agg(concat_ws(' in ', c.payload, c.queue_name), ', ' order by c.payload) from claimed as c),
@@ -24,7 +23,7 @@ select results_eq($$ select distinct w.reason, w.detail ~ 'The task a is paused 
 select resume(task => 'a');
 select is(trim(pg_temp.next()), '1 in q, 3', 'when it is resumed, its queues are serial');
 select is(trim(pg_temp.next()), '4 in q', 'and in order');
-select is_empty($$ select 1 from _gw_fronts union all select 1 from _gw_limits union all select 1 from _gw_groups $$, 'nothing is left');
+select is_empty($$ select 1 from _gw_pauses union all select 1 from _gw_limits union all select 1 from _gw_lanes union all select 1 from _gw_gates $$, 'nothing is left');
 
 select * from finish();
 rollback;

@@ -1,14 +1,13 @@
 -- What is paused does not start until it is resumed or the pause has ended; everything else does.
 begin;
-select plan(13);
+select plan(16);
 set local search_path = graphile_worker, public;
 
 create function pg_temp.next()
   returns text
   language sql
 as $$
-  select get_job_batch('worker', '{none}') from generate_series(1, 4); -- moves jobs
-  with claimed as materialized (select b.id, b.payload::text as payload from get_job_batch('worker', batch_size => 100) as b)
+  with claimed as materialized (select b.id, b.payload::text as payload from get_job_batch('worker', batch_size => 100, now => clock_timestamp()) as b)
   select coalesce(string_agg(c.payload, ' ' order by c.payload), '') from claimed as c;
 $$;
 
@@ -25,11 +24,18 @@ select is(pg_temp.next(), '1 4', 'and its jobs start');
 select ok(not resume(task => 'a'), 'nothing is left to resume');
 select force_unlock_workers('{worker}');
 
+select pause(task => 'a', until => clock_timestamp() + interval '1 hour');
+select is(pg_temp.next(), '2 3', 'a task for an hour');
+select is(next_run_at(), (select until from list_pauses()), 'after which workers look again');
+update _gw_pauses set until = clock_timestamp();
+select is(pg_temp.next(), '1 4', 'and need nobody to end it');
+select _gw_sweep_pauses();
+select is((select count(*) from _gw_pauses), 0::bigint, 'a heartbeat deletes the pause');
+select force_unlock_workers('{worker}');
+
 select pause(queue => 'queue', until => clock_timestamp() + interval '1 hour');
 select is(pg_temp.next(), '1 2 4', 'a queue');
-update _gw_pauses set until = clock_timestamp() - interval '1 second';
-select _gw_mend_lanes();
-select is(pg_temp.next(), '3', 'until its end, which a heartbeat sees');
+select resume(queue => 'queue');
 select force_unlock_workers('{worker}');
 
 select pause(reason => 'all of it');
@@ -37,7 +43,7 @@ select is(pg_temp.next(), '', 'everything');
 select ok(next_run_at() is null, 'nobody has to look');
 select resume();
 select is(pg_temp.next(), '1 2 3 4', 'and all of it again');
-select is_empty($$ select 1 from _gw_fronts union all select 1 from _gw_limits union all select 1 from _gw_moves union all select 1 from _gw_pauses $$,
+select is_empty($$ select 1 from _gw_lanes union all select 1 from _gw_limits union all select 1 from _gw_gates union all select 1 from _gw_pauses $$,
                 'nothing is left');
 
 select * from finish();

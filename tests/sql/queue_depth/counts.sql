@@ -1,6 +1,6 @@
 -- queue_depth() returns the number of jobs in each state.
 begin;
-select plan(6);
+select plan(8);
 set local search_path = graphile_worker, public;
 
 select results_eq(
@@ -27,6 +27,11 @@ update _private_jobs set run_at = now() - interval '3 minutes' where locked_at i
 select is((select oldest_ready from queue_depth()), interval '2 minutes', 'but not run, nor have failed');
 select add_job('task', run_at => now() - interval '4 minutes', priority => 2000);
 select is((select oldest_ready from queue_depth()), interval '4 minutes', 'nor does a scheduled job hide it');
+select set_limit('one', tasks => '{limited}', by => 'payload:tenant', max_running => 1);
+select add_job('limited', '{"tenant": 1}', run_at => now() - n * interval '10 minutes') from generate_series(1, 2) as n;
+select is((select oldest_ready from queue_depth()), interval '20 minutes', 'or wait for a limit, looked at or not');
+select count(*) from get_job_batch('worker', '{limited}', 9);
+select is((select oldest_ready from queue_depth()), interval '10 minutes', 'while it does not run');
 
 select * from finish();
 rollback;

@@ -1,6 +1,6 @@
 -- search_jobs() finds the jobs that match all conditions, highest id first, and returns where the search continues.
 begin;
-select plan(17);
+select plan(21);
 set local search_path = graphile_worker, public;
 alter sequence jobs_id_seq1 restart;
 
@@ -36,6 +36,13 @@ select results_eq($$ select s.job_ids, s.next_id from search_jobs(below_id => 4,
                   $$ values ('{3,2,1}'::bigint[], null::bigint) $$, 'the rest, and that it is the rest');
 select results_eq($$ select s.job_ids, s.next_id from search_jobs(task => 'none_so_far') as s $$,
                   $$ values ('{}'::bigint[], null::bigint) $$, 'nothing, and no more');
+update _private_jobs set job_queue_id = -2 where id = 5;
+insert into _gw_suspects (job_id, queue_name) values (5, 'q');
+select is(pg_temp.ids($$queue => 'q'$$), '{5,4}', 'a held job is found by its queue');
+select is(pg_temp.ids($$job_state => 'ready'$$, $$queue => 'q'$$), '{5}', 'and by its state, too');
+select results_eq($$ select matching_job_ids(queue => 'q') $$, $$ values (4::bigint), (5) $$, 'in any order');
+select results_eq($$ select queue_name from show_jobs('{5}') $$, $$ values ('q') $$, 'and shown with it');
+
 select throws_ok($$ select from search_jobs('waiting') $$, 'GWIST', null, 'a state that is none');
 
 select * from finish();

@@ -47,14 +47,14 @@ select pg_temp.add('{a1,a2,a3,a4,a5,b1,b2,c1}');
 select is((select array_agg(n order by n) from unnest(pg_temp.claimed(1, 5)) as n), '{a1,a2,b1,b2,c1}'::text[], 'in a batch');
 select is((select array_agg(n order by n) from unnest(pg_temp.claimed(1, 5)) as n), '{a3,a4,a5}'::text[], 'and the next');
 delete from _private_jobs;
-select _gw_mend_lanes();
+select _gw_sweep_limits();
 
 -- Priority comes before turns.
 select pg_temp.add('{a1,b1}');
 select add_job('mail', '{"t": "a", "n": "a0"}', priority => -1, run_at => '2020-01-01') from generate_series(1, 2);
 select is(pg_temp.claimed(4), '{a0,a0,b1,a1}'::text[], 'by priority first');
 delete from _private_jobs;
-select _gw_mend_lanes();
+select _gw_sweep_limits();
 
 -- Jobs without a turn are compared with the job whose turn it is.
 select pg_temp.add('{a1,a2,a3,a4,b5}');
@@ -62,7 +62,7 @@ select add_job('other', '{"n": "x1"}', run_at => timestamptz '2020-01-01 00:00:0
 select add_job('other', '{"n": "x2"}', run_at => timestamptz '2020-01-01 00:00:09');
 select is(pg_temp.claimed(7), '{x1,b5,a1,a2,a3,a4,x2}'::text[], 'it is the turn of b, whose job comes after x1');
 delete from _private_jobs;
-select _gw_mend_lanes();
+select _gw_sweep_limits();
 
 -- All lanes wait for one slot: it goes round.
 select set_limit('mail', tasks => '{mail}', by => 'payload:t', total_running => 2, fair => true);

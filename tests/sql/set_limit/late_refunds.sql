@@ -8,9 +8,9 @@ create function pg_temp.later(elapsed interval)
   returns void
   language sql
 as $$
-  update _gw_lanes set theoretic_at = theoretic_at - elapsed;
-  update _gw_starts set free_at = free_at - elapsed;
-  update _gw_fronts set run_at = run_at - elapsed where lane_id is not null;
+  update _gw_gates set theoretic_at = theoretic_at - elapsed;
+  update _gw_gate_ends set at = at - elapsed;
+  update _private_jobs set locked_at = locked_at - elapsed where locked_at is not null;
 $$;
 
 select set_limit('calls', tasks => '{call}', rate => 1, per => '1 hour');

@@ -2,9 +2,7 @@
 begin;
 select plan(2);
 set local search_path = graphile_worker, public;
-select set_limit('api', tasks => '{call}', by => 'payload:tenant', max_running => 5, rate => 100, per => '1 minute'); -- not the short way
-delete from _gw_moves;
-delete from _gw_fronts;
+select set_limit('api', tasks => '{call}', by => 'payload:tenant', max_running => 5, rate => 100, per => '1 minute');
 select add_job('call', '{"tenant": 1}', run_at => now() + interval '10 seconds', priority => 2, job_key => 'low'),
        add_job('call', '{"tenant": 1}', run_at => now() + interval '20 seconds', job_key => 'urgent'),
        add_job('call', '{"tenant": 1}', job_key => 'first'),

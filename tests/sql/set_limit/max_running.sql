@@ -32,7 +32,7 @@ select is(pg_temp.next(1), '5', 'and workers that are unlocked by force');
 select is(pg_temp.next(), '6', 'which makes no more room than there was');
 delete from _private_jobs where locked_by is not null;
 select is(pg_temp.next(), '', 'nothing says that rows were deleted by hand');
-select _gw_mend_lanes();
+select _gw_sweep_limits();
 select is(pg_temp.next(), '7 8', 'but heartbeats find it');
 
 select * from finish();

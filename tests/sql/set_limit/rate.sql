@@ -14,15 +14,15 @@ select is((select count(*) from get_job_batch('worker', batch_size => 100)), 0::
 select ok((select r.until between clock_timestamp() + interval '19 minutes' and clock_timestamp() + interval '21 minutes' and r.reason = 'rate'
              from list_lanes('calls') as r), 'the next starts after a third of the hour');
 select is(next_run_at(), (select r.until from list_lanes('calls') as r), 'which workers are told');
-update _gw_lanes set theoretic_at = theoretic_at - interval '20 minutes';
-update _gw_fronts set run_at = run_at - interval '20 minutes' where lane_id is not null;
+update _gw_gates set theoretic_at = theoretic_at - interval '20 minutes';
+update _gw_gate_ends set at = at - interval '20 minutes';
 select is((select count(*) from get_job_batch('worker', batch_size => 100)), 1::bigint, 'then one starts');
 select return_job('worker', id) from jobs where key = '2';
 select is((select array_agg(key) from get_job_batch('worker', batch_size => 100)), '{2}', 'one that goes back is refunded');
 select is((select count(*) from get_job_batch('worker', batch_size => 100)), 0::bigint, 'once');
 
 select set_limit('calls', tasks => '{call}', rate => 1000000, per => '1 second', burst => 5);
-update _gw_lanes set theoretic_at = 'epoch';
+update _gw_gates set theoretic_at = 'epoch';
 select is((select count(*) from get_job_batch('worker', batch_size => 100)), 5::bigint, 'burst is how many start at once');
 
 select * from finish();

@@ -8,8 +8,7 @@ create function pg_temp.claimed() returns text as $body$
   select coalesce(string_agg(b.key, ' '), '') from get_job_batch('worker', batch_size => 5, now => clock_timestamp()) as b
 $body$ language sql;
 create function pg_temp.time_passes() returns void as $body$
-  update _gw_kept_slots set kept_until = kept_until - interval '1 hour';
-  update _gw_fronts set run_at = run_at - interval '1 hour' where group_id is null and lane_id is not null and run_at > '-infinity';
+  update _gw_gate_ends set at = at - interval '1 hour' where at > '-infinity';
 $body$ language sql;
 
 select throws_ok($$ select set_limit('x', rate => 1, per => '1 s', strict => '1 min') $$, 'GWLVA',
@@ -33,18 +32,18 @@ select is((select count(*) from jobs where locked_by = 'dies'), 0::bigint, 'the 
 select is(pg_temp.claimed(), '1 mail', 'one slot of the strict limit is kept, and none of the other');
 select matches(w.detail, 'kept until .*, because the limit is strict', 'why says so') from jobs as j, why(j.id) as w where j.key = '2' and w.reason = 'full';
 select is((select running from list_limits() where name = 'exports'), 1::bigint, 'one job runs');
-select is((select count(*) from _gw_fronts as f where f.lane_id is not null and f.run_at between now() + interval '59 minutes' and now() + interval '61 minutes'),
+select is((select count(*) from _gw_gate_ends as e where e.at between now() + interval '59 minutes' and now() + interval '61 minutes'),
           1::bigint, 'claims read the lane again at that time');
-select _gw_mend_lanes();
+select _gw_sweep_limits();
 select is(pg_temp.claimed(), '', 'a heartbeat does not end it');
 select pg_temp.time_passes();
 select is(pg_temp.claimed(), '2', 'when the time is over, the next job starts');
-select _gw_mend_lanes();
-select is_empty($$ select from _gw_kept_slots $$, 'a heartbeat deletes the slot');
+select _gw_sweep_limits();
+select is_empty($$ select from _gw_gate_ends where at > clock_timestamp() $$, 'no slot is kept any more');
 
 -- Who unlocks a worker by force says that it does not run.
 select force_unlock_workers('{worker}');
-select is((select count(*) from _gw_kept_slots), 0::bigint, 'no slot is kept for workers that are unlocked by force');
+select is((select count(*) from _gw_gate_ends where at > clock_timestamp()), 0::bigint, 'no slot is kept for workers that are unlocked by force');
 
 select * from finish();
 rollback;

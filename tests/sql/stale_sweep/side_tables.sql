@@ -3,6 +3,8 @@ begin;
 select plan(6);
 set local search_path = graphile_worker, public;
 
+\ir ../suspect.psql
+
 create function pg_temp.leave_behind()
   returns void
   language plpgsql
@@ -13,7 +15,7 @@ begin
   perform get_job_batch('worker', batch_size => 2);
   perform cancel_jobs(array(select id from _private_jobs), 'no need');
   perform add_job('task', job_key => k) from unnest(array['waits', 'goes']) as k;
-  insert into _gw_suspects (job_id, revision) select id, revision from _private_jobs where key in ('waits', 'goes');
+  perform pg_temp.suspect(id) from jobs where key in ('waits', 'goes');
   insert into _gw_sleepers values ('sleeps', now() + interval '1 minute'), ('slept', now() - interval '1 minute');
   perform register_worker(w) from unnest(array['here', 'gone']) as w;
   update _gw_workers set last_seen_at = now() - interval '25 hours' where id = 'gone';

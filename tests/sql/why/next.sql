@@ -3,6 +3,8 @@ begin;
 select plan(6);
 set local search_path = graphile_worker, public;
 
+\ir ../suspect.psql
+
 create function pg_temp.next_and_claimed() returns table (said text[], claimed text) as $body$
 begin
   said := array(select j.payload ->> 'name' from _private_jobs as j where exists (select from why(j.id) as w where w.reason = 'next'));
@@ -16,7 +18,7 @@ select get_job_batch('worker') from generate_series(1, 9);
 
 -- The lane 1 has a suspect in front.
 select add_job('tenant', '{"tenant": 1, "name": "suspect"}', run_at => '2020-01-01');
-insert into _gw_suspects (job_id, revision) select j.id, j.revision from jobs as j;
+select pg_temp.suspect(id) from jobs;
 select add_job('tenant', '{"tenant": 1, "name": "third"}', run_at => '2020-01-05');
 select add_job('tenant', '{"tenant": 2, "name": "first"}', run_at => '2020-01-03');
 select add_job('tenant', '{"tenant": 3, "name": "second"}', run_at => '2020-01-04');

@@ -10,6 +10,7 @@
 {{ template "shared/_gw_times.sql" . }}
 {{ template "shared/_gw_wake.sql" . }}
 {{ template "shared/_gw_check_expiry.sql" . }}
+{{ template "shared/_gw_check_worker_id.sql" . }}
 {{ template "shared/_gw_check_limit.sql" . }}
 {{ template "shared/_gw_check_state.sql" . }}
 {{ template "shared/_gw_drop_spent_rows.sql" . }}
@@ -40,19 +41,39 @@
 {{ template "history/expect_result.sql" . }}
 {{ template "history/wait_for_job.sql" . }}
 
+-- The engine of limits.
+{{ template "lanes/_gw_job_gates.sql" . }}
+{{ template "lanes/_gw_gate_rooms.sql" . }}
+{{ template "lanes/_gw_limited_tasks.sql" . }}
+{{ template "lanes/_gw_make_lanes.sql" . }}
+{{ template "lanes/_gw_open_lanes.sql" . }}
+{{ template "lanes/_gw_candidates.sql" . }}
+{{ template "lanes/_gw_choose_jobs.sql" . }}
+{{ template "lanes/_gw_start_jobs.sql" . }}
+{{ template "lanes/_gw_claim_limited.sql" . }}
+{{ template "lanes/_gw_next_limited_at.sql" . }}
+{{ template "lanes/_gw_change_limits.sql" . }}
+{{ template "lanes/_gw_settle.sql" . }}
+{{ template "lanes/_gw_sweep_limits.sql" . }}
+
 -- For limits.
+{{ template "limits/_gw_rates.sql" . }}
 {{ template "limits/set_limit.sql" . }}
 {{ template "limits/drop_limit.sql" . }}
 {{ template "limits/override_lane.sql" . }}
 {{ template "limits/open_lane.sql" . }}
 {{ template "limits/list_limits.sql" . }}
+{{ template "limits/_gw_paused_queues.sql" . }}
+{{ template "limits/_gw_sweep_pauses.sql" . }}
 {{ template "limits/pause.sql" . }}
 {{ template "fleet/_gw_has_rate.sql" . }}
 
 -- For producers.
 {{ template "produce/_gw_check_payload.sql" . }}
 {{ template "produce/_gw_merged_payload.sql" . }}
+{{ template "produce/_gw_incoming.sql" . }}
 {{ template "produce/_gw_add_keyed_job.sql" . }}
+{{ template "produce/_gw_keyed_specs.sql" . }}
 {{ template "produce/_gw_add_keyed_jobs.sql" . }}
 {{ template "produce/add_job.sql" . }}
 {{ template "produce/add_jobs.sql" . }}
@@ -69,16 +90,25 @@
 {{ template "claim/fall_asleep.sql" . }}
 {{ template "claim/still_in_flight.sql" . }}
 {{ template "claim/wake_up.sql" . }}
+{{ template "lease/_gw_is_stale.sql" . }}
+{{ template "lease/_gw_reset_jobs.sql" . }}
+{{ template "lease/_gw_reset_queues.sql" . }}
+{{ template "lease/_gw_reset_retired.sql" . }}
 {{ template "lease/reset_stale_locks.sql" . }}
 {{ template "lease/stale_sweep.sql" . }}
 {{ template "claim/_gw_suits.sql" . }}
 {{ template "claim/_gw_is_free.sql" . }}
 {{ template "claim/_gw_task_flags.sql" . }}
 {{ template "claim/_gw_claim_cursor.sql" . }}
+{{ template "claim/_gw_new_claim.sql" . }}
 {{ template "claim/_gw_take_turn.sql" . }}
+{{ template "claim/_gw_plain_places.sql" . }}
+{{ template "claim/_gw_walk_queues.sql" . }}
 {{ template "claim/_gw_front_queues.sql" . }}
-{{ template "claim/_gw_lock_first_queue.sql" . }}
+{{ template "claim/_gw_lock_queues.sql" . }}
 {{ template "claim/_gw_within_bytes.sql" . }}
+{{ template "claim/_gw_lock_queued_jobs.sql" . }}
+{{ template "claim/_gw_lock_plain_jobs.sql" . }}
 {{ template "claim/_gw_lock_jobs.sql" . }}
 {{ template "claim/get_job_batch.sql" . }}
 {{ template "claim/_gw_waiting_suspects.sql" . }}
@@ -86,11 +116,12 @@
 {{ template "claim/make_room.sql" . }}
 {{ template "claim/get_job.sql" . }}
 {{ template "report/_gw_outcomes.sql" . }}
+{{ template "report/_gw_release.sql" . }}
 {{ template "history/_gw_keep_result.sql" . }}
 {{ template "history/_gw_take_results.sql" . }}
 {{ template "report/complete_job.sql" . }}
-{{ template "report/_gw_complete_queued.sql" . }}
 {{ template "report/complete_job_batch.sql" . }}
+{{ template "report/_gw_complete_queued.sql" . }}
 {{ template "report/_gw_complete_all.sql" . }}
 {{ template "report/_gw_complete_claim.sql" . }}
 {{ template "claim/_gw_held_job.sql" . }}
@@ -133,6 +164,7 @@
 {{ template "cron/_gw_due_crons.sql" . }}
 {{ template "cron/_gw_lock_crons.sql" . }}
 {{ template "cron/_gw_cron_payload.sql" . }}
+{{ template "cron/_gw_add_cron_job.sql" . }}
 {{ template "cron/run_cron.sql" . }}
 {{ template "cron/cron_schedule.sql" . }}
 {{ template "cron/cron_schedules.sql" . }}
@@ -149,6 +181,9 @@
 {{ template "inspect/list_workers.sql" . }}
 {{ template "inspect/held_by_workers.sql" . }}
 {{ template "inspect/skip_reasons.sql" . }}
+{{ template "inspect/_gw_seen_gates.sql" . }}
+{{ template "inspect/_gw_limit_holders.sql" . }}
+{{ template "inspect/_gw_jobs_before.sql" . }}
 {{ template "inspect/why.sql" . }}
 {{ template "inspect/queue_stats.sql" . }}
 {{ template "inspect/search_jobs.sql" . }}
@@ -184,7 +219,9 @@
 {{ template "doctor/_gw_find_orphaned_queues.sql" . }}
 {{ template "doctor/_gw_find_held_queues.sql" . }}
 {{ template "doctor/_gw_find_held_limits.sql" . }}
-{{ template "doctor/_gw_find_unlimited_jobs.sql" . }}
+{{ template "doctor/_gw_find_limit_holders.sql" . }}
+{{ template "doctor/_gw_find_node_limits.sql" . }}
+{{ template "doctor/_gw_find_mended_jobs.sql" . }}
 {{ template "doctor/_gw_find_no_worker.sql" . }}
 {{ template "doctor/_gw_find_unknown_tasks.sql" . }}
 {{ template "doctor/_gw_find_unreadable_jobs.sql" . }}

@@ -11,21 +11,24 @@ create or replace function {{.schema}}.complete_jobs(
   set jit = off
 as $$
 declare
-  done bigint;
+  free  bigint[];
+  ended {{.schema}}._gw_ended_job[]; -- those with an old lock
+  done  bigint;
 begin
+  select array_agg(l.id), array_agg(row(l.id, l.job_queue_id, l.locked_at)::{{.schema}}._gw_ended_job) filter (where l.locked_at is not null)
+    into free, ended
+    from (select j.id, j.job_queue_id, j.locked_at
+            from {{.schema}}._private_jobs as j
+           where j.id = any (job_ids)
+             and (j.locked_at is null or j.locked_at < now() - interval '4 hours')
+           order by j.id
+             for update) as l;
   perform set_config('gw.outcome', 'completed', true); -- for the history
   return query
-  delete from {{.schema}}._private_jobs as j
-   using (select l.id
-            from {{.schema}}._private_jobs as l
-           where l.id = any (job_ids)
-             and (l.locked_at is null or l.locked_at < now() - interval '4 hours')
-           order by l.id
-             for update) as free
-   where j.id = free.id
-  returning j.*;
+  delete from {{.schema}}._private_jobs as j where j.id = any (free) returning j.*;
   get diagnostics done = row_count;
   perform set_config('gw.outcome', '', true);
+  perform {{.schema}}._gw_release_gates(ended, 'ended'); -- their queues stay locked, as in Graphile Worker
   if done > 0 then
     perform {{.schema}}._gw_record_act('complete', done, null, complete_jobs.job_ids);
   end if;

@@ -1,6 +1,6 @@
 -- Changes when and how these jobs run, and returns them; a null argument leaves its value unchanged. Running jobs are
 -- skipped, unless their lock is older than four hours. attempts => 0 restores all attempts of a permanently failed job.
--- Locks: job rows by id.
+-- Locks: job rows by id, and the names of the queues of suspects.
 -- Raises GWBMA, GWBMR, GWBPR, GWBAR for numbers out of range, unless job_ids is empty.
 create or replace function {{.schema}}.reschedule_jobs(
   job_ids      bigint[],
@@ -29,7 +29,9 @@ begin
 
   return query
   update {{.schema}}._private_jobs as j
-     set run_at       = coalesce(reschedule_jobs.run_at, j.run_at),
+     set job_queue_id = case when j.job_queue_id < 0 and j.locked_at is null then {{.schema}}._gw_unheld(j.job_queue_id, j.id)
+                             else j.job_queue_id end,
+         run_at       = coalesce(reschedule_jobs.run_at, j.run_at),
          priority     = coalesce(reschedule_jobs.priority, j.priority),
          attempts     = coalesce(reschedule_jobs.attempts, j.attempts),
          max_attempts = coalesce(reschedule_jobs.max_attempts, j.max_attempts),
@@ -51,7 +53,6 @@ begin
     select count(*) into ready
       from {{.schema}}._private_jobs as j
      where j.id = any (job_ids) and j.is_available and j.run_at <= now();
-    perform {{.schema}}._gw_leave_lanes(job_ids);
     perform {{.schema}}._gw_wake(ready);
   end if;
 end;

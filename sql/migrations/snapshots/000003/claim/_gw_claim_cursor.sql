@@ -22,9 +22,7 @@
 -- was set. Times are in microseconds since 1970. A cursor that was set in the future was stored before the clock was
 -- set back.
 create or replace function {{.schema}}._gw_claim_cursor(
-  task_identifiers     text[],
-  forbidden_flags      text[],
-  task_forbidden_flags json
+  claim {{.schema}}._gw_claim
 )
   returns bigint[]
   language plpgsql
@@ -38,8 +36,7 @@ begin
   -- Two simple patterns; a single pattern that counts up to 17 digits costs five times as much.
   if stored ~ '^[{](-?[0-9]+,){6}[0-9]+[}]$' and stored !~ '[0-9]{18}' then
     own := stored::bigint[];
-    if own[1] = {{.schema}}._gw_cursor_scope(task_identifiers, forbidden_flags, task_forbidden_flags)
-       and own[7] <= {{.schema}}._gw_lease(clock_timestamp()) then
+    if own[1] = {{.schema}}._gw_cursor_scope(claim) and own[7] <= {{.schema}}._gw_lease(clock_timestamp()) then
       return coalesce({{.schema}}._gw_newest_cursor(own[1], own[7]), own);
     end if;
   end if;
@@ -47,8 +44,47 @@ begin
 end;
 $$;
 
-comment on function {{.schema}}._gw_claim_cursor(text[], text[], json) is
+comment on function {{.schema}}._gw_claim_cursor({{.schema}}._gw_claim) is
   'Internal: returns the cursor for such claims of this session: the position of the first job without a queue that they may take.';
+
+-- Returns the place of a cursor of the session; null if the claim has to begin at the start of the index.
+create or replace function {{.schema}}._gw_cursor_place(
+  claim  {{.schema}}._gw_claim,
+  cursor bigint[]
+)
+  returns {{.schema}}._gw_place
+  language plpgsql
+  stable
+  set search_path = pg_catalog, pg_temp
+as $$
+begin
+  if {{.schema}}._gw_lease(claim.claimed_at) < cursor[2] and claim.due <= {{.schema}}._gw_locked_at(cursor[2]) then
+    return row(cursor[4]::smallint, {{.schema}}._gw_locked_at(cursor[5]), cursor[6], null)::{{.schema}}._gw_place;
+  end if;
+  return null;
+end;
+$$;
+
+comment on function {{.schema}}._gw_cursor_place({{.schema}}._gw_claim, bigint[]) is
+  'Internal: returns the place of a claim cursor if it is valid for the claim.';
+
+-- Returns the place from which a claim has to read the jobs without a queue.
+create or replace function {{.schema}}._gw_claim_place(
+  claim {{.schema}}._gw_claim
+)
+  returns {{.schema}}._gw_place
+  language plpgsql
+  stable
+  set search_path = pg_catalog, pg_temp
+as $$
+begin
+  return coalesce({{.schema}}._gw_cursor_place(claim, {{.schema}}._gw_claim_cursor(claim)),
+                  row(-32768, '-infinity', 0, null)::{{.schema}}._gw_place);
+end;
+$$;
+
+comment on function {{.schema}}._gw_claim_place({{.schema}}._gw_claim) is
+  'Internal: returns the place from which a claim has to read the jobs without a queue.';
 
 -- Returns the newest stored cursor of a scope, if it was set after this time. In PL/pgSQL, which keeps the plan: a function in SQL
 -- that cannot be inlined is planned in each transaction, which takes longer than the claim of a job.
@@ -63,6 +99,7 @@ create or replace function {{.schema}}._gw_newest_cursor(
   set plan_cache_mode = force_generic_plan
   set enable_seqscan = off
   set enable_bitmapscan = off
+  set jit = off
 as $$
 begin
   return (select c.cursor
@@ -78,85 +115,91 @@ comment on function {{.schema}}._gw_newest_cursor(bigint, bigint) is
 
 -- Copies the newest stored cursor for such claims into this session.
 create or replace function {{.schema}}._gw_take_claim_cursor(
-  task_identifiers     text[],
-  forbidden_flags      text[],
-  task_forbidden_flags json
+  claim {{.schema}}._gw_claim
 )
   returns void
   language plpgsql
   set search_path = pg_catalog, pg_temp
 as $$
 begin
-  perform set_config('gw.claim_cursor', coalesce({{.schema}}._gw_newest_cursor(
-    {{.schema}}._gw_cursor_scope(task_identifiers, forbidden_flags, task_forbidden_flags), 0)::text, ''), false);
+  perform set_config('gw.claim_cursor', coalesce({{.schema}}._gw_newest_cursor({{.schema}}._gw_cursor_scope(claim), 0)::text, ''), false);
 end;
 $$;
 
-comment on function {{.schema}}._gw_take_claim_cursor(text[], text[], json) is
+comment on function {{.schema}}._gw_take_claim_cursor({{.schema}}._gw_claim) is
   'Internal: copies the newest stored claim cursor into this session.';
 
--- Sets the cursor to the first job, at or after a position, that such claims may take now or later. passing: sets it to
--- the first job that they may take before the cursor expires, because future jobs at many priorities take long to skip.
--- looked_at: when the search began, if it began at the start of the index; if that search skipped nothing, no cursor is
--- needed, and its duration determines for how long the cursor applies. If there is no such job, the cursor stays where it is, or goes to the last of places, behind which new jobs
--- appear. places: jobs that this transaction is claiming.
-create or replace function {{.schema}}._gw_put_claim_cursor(
-  task_identifiers     text[],
-  forbidden_flags      text[],
-  task_forbidden_flags json,
-  from_priority        integer,
-  from_run_at          timestamptz,
-  from_id              bigint,
-  looked_at            timestamptz,
-  places               tid[],
-  passing              boolean default false
+-- Returns the place of the first job without a queue, at or after a place, that such claims may take at a time, or at the next one
+-- of these times if there is none; null if there is none at all. places: jobs that this transaction is claiming.
+create or replace function {{.schema}}._gw_first_plain_job(
+  claim      {{.schema}}._gw_claim,
+  from_place {{.schema}}._gw_place,
+  at_times   timestamptz[],
+  places     tid[]
 )
-  returns void
+  returns {{.schema}}._gw_place
   language plpgsql
   set search_path = pg_catalog, pg_temp
   set plan_cache_mode = force_generic_plan
   set enable_seqscan = off
   set enable_bitmapscan = off
+  set jit = off
 as $$
 declare
-  cursor        bigint[] := {{.schema}}._gw_claim_cursor(task_identifiers, forbidden_flags, task_forbidden_flags);
-  ended_at      bigint   := {{.schema}}._gw_lease(clock_timestamp());
-  took          bigint   := ended_at - {{.schema}}._gw_lease(looked_at);
-  expired       boolean  := (cursor[2] > ended_at) is not true;
-  ends_at       bigint   := case when looked_at is not null then ended_at + 500000 else cursor[2] end; -- at the latest
-  until         timestamptz;
-  task_ids      integer[];
-  flagged_tasks integer[];
-  task_flags    text[];
-  first         record;
-  stays         boolean; -- other sessions have this cursor, too
-  reads         bigint   := {{.schema}}._gw_index_reads();
-  snapshot      txid_snapshot := txid_current_snapshot();
+  first    {{.schema}}._gw_place;
+  snapshot txid_snapshot := txid_current_snapshot();
   -- With many places, this transaction is one of the lockers: so no row has to be compared with all places.
-  lockers       xid[]    := case when cardinality(places) > 20 then {{.schema}}._gw_lockers(snapshot) || (txid_current() & 4294967295)::text::xid end;
+  lockers  xid[]         := case when cardinality(places) > 20 then {{.schema}}._gw_lockers(snapshot) || (txid_current() & 4294967295)::text::xid end;
 begin
-  if task_identifiers is not null then
-    task_ids := array(select t.id from {{.schema}}._private_tasks as t where t.identifier = any (task_identifiers));
-  end if;
-  if task_forbidden_flags is not null then
-    select f.task_ids, f.flagged_tasks, f.task_flags
-      into task_ids, flagged_tasks, task_flags
-      from {{.schema}}._gw_task_flags(task_forbidden_flags, task_ids) as f;
-  end if;
-  foreach until in array case when passing then array[{{.schema}}._gw_locked_at(ends_at), 'infinity'] else '{infinity}' end loop
-    select j.priority, j.run_at, j.id
+  foreach claim.due in array at_times loop
+    select j.priority, j.run_at, j.id, null
       into first
       from {{.schema}}._private_jobs as j
      where j.is_available and j.job_queue_id is null
        and (j.priority, j.run_at, j.id)
-           >= (coalesce(from_priority, -32768), coalesce(from_run_at, '-infinity'), coalesce(from_id, 0))
+           >= (coalesce(from_place.priority, -32768), coalesce(from_place.run_at, '-infinity'), coalesce(from_place.id, 0))
        and (places is null or lockers is not null or j.ctid <> all (places))
-       and (j.xmax = '0' or case when lockers is not null then not j.xmax = any (lockers) else {{.schema}}._gw_is_free(j.xmax, snapshot) end)
-       and {{.schema}}._gw_suits(j.run_at, j.task_id, j.flags, until, task_ids, forbidden_flags, flagged_tasks, task_flags)
+       and {{.schema}}._gw_may_lock(j.xmax, snapshot, lockers)
+       and {{.schema}}._gw_suits_claim(j.run_at, j.task_id, j.flags, claim)
      order by j.priority, j.run_at, j.id
      limit 1;
-    exit when first.id is not null;
+    exit when found;
   end loop;
+  return first;
+end;
+$$;
+
+comment on function {{.schema}}._gw_first_plain_job({{.schema}}._gw_claim, {{.schema}}._gw_place, timestamptz[], tid[]) is
+  'Internal: returns the place of the first job without a queue, at or after a place, that such claims may take.';
+
+-- Sets the cursor to the first job, at or after a place, that such claims may take now or later. passing: sets it to
+-- the first job that they may take before the cursor expires, because future jobs at many priorities take long to skip.
+-- looked_at: when the search began, if it began at the start of the index; if that search skipped nothing, no cursor is
+-- needed, and its duration determines for how long the cursor applies. If there is no such job, the cursor stays where it is, or
+-- goes to the last of places, behind which new jobs appear. places: jobs that this transaction is claiming.
+create or replace function {{.schema}}._gw_put_claim_cursor(
+  claim      {{.schema}}._gw_claim,
+  from_place {{.schema}}._gw_place,
+  looked_at  timestamptz,
+  places     tid[],
+  passing    boolean default false
+)
+  returns void
+  language plpgsql
+  set search_path = pg_catalog, pg_temp
+as $$
+declare
+  cursor   bigint[] := {{.schema}}._gw_claim_cursor(claim);
+  ended_at bigint   := {{.schema}}._gw_lease(clock_timestamp());
+  took     bigint   := ended_at - {{.schema}}._gw_lease(looked_at);
+  ends_at  bigint   := case when looked_at is not null then ended_at + 500000 else cursor[2] end; -- at the latest
+  stays    boolean; -- other sessions have this cursor, too
+  reads    bigint   := {{.schema}}._gw_index_reads();
+  first    {{.schema}}._gw_place;
+begin
+  stays := cursor[2] > ended_at;
+  first := {{.schema}}._gw_first_plain_job(
+    claim, from_place, case when passing then array[{{.schema}}._gw_locked_at(ends_at), 'infinity'] else '{infinity}' end, places);
   reads := {{.schema}}._gw_index_reads() - reads;
   if looked_at is not null then
     if not passing then -- this search is a part of it, or was all of it
@@ -166,29 +209,20 @@ begin
     ends_at := ended_at + least(50 * took, 500000);
   end if;
   if first.id is null then
-    select j.priority, j.run_at, j.id
-      into first
-      from (select c.priority, c.run_at, c.id
-              from {{.schema}}._private_jobs as c
-             where c.ctid = any (places)
-            union all
-            select cursor[4]::smallint, {{.schema}}._gw_locked_at(cursor[5]), cursor[6] where cursor is not null) as j
-     order by j.priority desc, j.run_at desc, j.id desc
-     limit 1;
+    first := {{.schema}}._gw_last_place(cursor, places);
     if first.id is null and reads >= 1000 then
-      -- No job of the scope is known. The skipped entries are of jobs that were due, and most jobs have this priority.
-      select 0::smallint as priority, now() - interval '1 second' as run_at, 0::bigint as id into first;
+      -- No such job is known. The skipped entries are of jobs that were due, and most jobs have this priority.
+      first := row(0, now() - interval '1 second', 0, null);
     end if;
   end if;
 
-  if first.id is null or not isfinite(first.run_at)
-     or looked_at is not null and reads < 1000 and first.run_at <= now() then
+  if first.id is null or not isfinite(first.run_at) or looked_at is not null and reads < 1000 and first.run_at <= now() then
     perform set_config('gw.claim_cursor', '', false);
   else
     -- The microseconds of the last years are no bigint. An earlier place passes no job.
-    stays := first.id = cursor[6] and not expired;
+    stays := stays and first.id = cursor[6];
     cursor := array[
-      {{.schema}}._gw_cursor_scope(task_identifiers, forbidden_flags, task_forbidden_flags),
+      {{.schema}}._gw_cursor_scope(claim),
       ends_at,
       case when looked_at is not null then ended_at + case when took < 5000 then 0 else least(20 * took, 500000) end else cursor[3] end,
       first.priority, {{.schema}}._gw_lease(least(first.run_at, timestamptz '5000-01-01')), first.id, ended_at];
@@ -200,24 +234,107 @@ begin
 end;
 $$;
 
-comment on function {{.schema}}._gw_put_claim_cursor(text[], text[], json, integer, timestamptz, bigint, timestamptz, tid[], boolean) is
-  'Internal: sets this session''s claim cursor to the first job, at or after a position, that such claims may take.';
+comment on function {{.schema}}._gw_put_claim_cursor({{.schema}}._gw_claim, {{.schema}}._gw_place, timestamptz, tid[], boolean) is
+  'Internal: sets this session''s claim cursor to the first job, at or after a place, that such claims may take.';
 
+-- For a claim that searches from the beginning of the index: sets the cursor first, which skips the entries once, for the claim and for
+-- the cursor. Returns its place; null if no cursor is needed.
+create or replace function {{.schema}}._gw_look_at_start(
+  claim     {{.schema}}._gw_claim,
+  looked_at timestamptz
+)
+  returns {{.schema}}._gw_place
+  language plpgsql
+  set search_path = pg_catalog, pg_temp
+as $$
+declare
+  cursor bigint[];
+begin
+  perform {{.schema}}._gw_put_claim_cursor(claim, null, looked_at, null);
+  cursor := nullif(current_setting('gw.claim_cursor', true), '')::bigint[];
+  if cursor is null then
+    return null;
+  end if;
+  perform set_config('gw.claim_looked', array[
+    {{.schema}}._gw_cursor_scope(row(null, claim.task_ids, null, null, null, null, null, null, null, null)::{{.schema}}._gw_claim),
+    {{.schema}}._gw_lease(statement_timestamp()), cursor[4], cursor[5], cursor[6]]::text, true);
+  return row(cursor[4]::smallint, {{.schema}}._gw_locked_at(cursor[5]), cursor[6], null)::{{.schema}}._gw_place;
+end;
+$$;
+
+comment on function {{.schema}}._gw_look_at_start({{.schema}}._gw_claim, timestamptz) is
+  'Internal: sets the claim cursor by a search from the beginning, and returns its place.';
+
+-- Stores what the next claims of this session start with: the kind of search of named queues that sufficed, in the place of a
+-- cursor if there was none; and after an empty claim (look_at) when one will search in front of the cursor.
+create or replace function {{.schema}}._gw_keep_hints(
+  hint    text,
+  look    text,
+  look_at text
+)
+  returns void
+  language plpgsql
+  set search_path = pg_catalog, pg_temp
+as $$
+begin
+  if look_at <> coalesce(current_setting('gw.claim_look_at', true), '') then
+    perform set_config('gw.claim_look_at', look_at, false);
+  end if;
+  if look <> hint and hint not like '{%' and coalesce(current_setting('gw.claim_cursor', true), '') = hint then
+    perform set_config('gw.claim_cursor', look, false);
+  end if;
+end;
+$$;
+
+comment on function {{.schema}}._gw_keep_hints(text, text, text) is
+  'Internal: stores what the next claims of this session start with.';
+
+-- Returns the last one of the places of a cursor and of these jobs; null if there is none.
+create or replace function {{.schema}}._gw_last_place(
+  cursor bigint[],
+  places tid[]
+)
+  returns {{.schema}}._gw_place
+  language plpgsql
+  set search_path = pg_catalog, pg_temp
+  set plan_cache_mode = force_generic_plan
+  set enable_seqscan = off
+  set enable_bitmapscan = off
+  set jit = off
+as $$
+declare
+  last {{.schema}}._gw_place;
+begin
+  select j.priority, j.run_at, j.id, null
+    into last
+    from (select c.priority, c.run_at, c.id
+            from {{.schema}}._private_jobs as c
+           where c.ctid = any (places)
+          union all
+          select cursor[4]::smallint, {{.schema}}._gw_locked_at(cursor[5]), cursor[6] where cursor is not null) as j
+   order by j.priority desc, j.run_at desc, j.id desc
+   limit 1;
+  return last;
+end;
+$$;
+
+comment on function {{.schema}}._gw_last_place(bigint[], tid[]) is
+  'Internal: returns the last one of the places of a claim cursor and of these jobs.';
+
+-- Returns a number for the claims that share a claim cursor.
 create or replace function {{.schema}}._gw_cursor_scope(
-  task_identifiers     text[],
-  forbidden_flags      text[],
-  task_forbidden_flags json
+  claim {{.schema}}._gw_claim
 )
   returns bigint
   language sql
   stable
 as $$
-  select 9007199254740991 operator(pg_catalog.&) pg_catalog.hashtextextended(pg_catalog.format('%s %s %s %s',
-    '{{ replace "'" "''" .schema }}._private_jobs'::pg_catalog.regclass::pg_catalog.oid, task_identifiers, forbidden_flags,
-    task_forbidden_flags), 0)
+  select 9007199254740991 operator(pg_catalog.&) pg_catalog.hashtextextended(pg_catalog.format('%s %s %s %s %s',
+    '{{ replace "'" "''" .schema }}._private_jobs'::pg_catalog.regclass::pg_catalog.oid, claim.task_ids, claim.forbidden_flags,
+    claim.flagged_tasks, claim.task_flags), 0)
 $$;
 
-comment on function {{.schema}}._gw_cursor_scope(text[], text[], json) is
+comment on function {{.schema}}._gw_cursor_scope({{.schema}}._gw_claim) is
   'Internal: returns a number for the claims that share a claim cursor.';
 
 -- Returns how much of the index of jobs without a queue this transaction has read: entries, plus pages counted as five

@@ -1,374 +1,127 @@
--- Locks the jobs for get_job_batch in the cases that its own query does not cover: named queues, suspects, forbidden
--- flags of single tasks, or many index entries to skip. Returns the ctids of the jobs; their queues are already locked
--- by the worker.
--- While there are limits, _gw_lock_limited_jobs calls it: then no jobs in the named queues of moving_queues are returned, and the
--- batch is chosen from limited, too, which are the ctids of locked jobs.
--- The function takes priorities one by one, so it does not read past future jobs of a more urgent priority. The claim
--- cursor skips the other entries that every claim would have to read.
+-- Locks the jobs for get_job_batch in the cases that its own query does not cover: named queues, forbidden flags of single tasks, or
+-- many index entries to skip. Returns the ctids of the jobs; their queues are already locked by the worker. It may search several
+-- times: see _gw_search_jobs, and from the beginning of the index if nothing is behind the claim cursor.
 -- Locks: as get_job_batch says.
 create or replace function {{.schema}}._gw_lock_jobs(
-  worker_id            text,
-  task_identifiers     text[],
-  batch_size           integer,
-  forbidden_flags      text[],
-  task_forbidden_flags json,
-  due                  timestamptz,
-  claimed_at           timestamptz,
-  max_bytes            integer,
-  queue_batch          integer,
-  moving_queues        text[] default null,
-  limited              tid[]  default null
+  claim  {{.schema}}._gw_claim,
+  queued boolean
 )
   returns tid[]
   language plpgsql
   set search_path = pg_catalog, pg_temp -- get_job_batch sets the planner options
 as $$
-#variable_conflict use_column
 declare
-  task_ids      integer[];
-  flagged_tasks integer[];
-  task_flags    text[];
-  queued        boolean;
-  suspects      boolean;
-  hint          text        := coalesce(current_setting('gw.claim_cursor', true), '');
-  look          text        := hint;
-  cursor        bigint[];
-  from_cursor   boolean     := false;
-  looked        boolean     := false; -- the cursor was set by a search from the beginning, in this call
-  look_at       text; -- of the setting gw.claim_look_at
-  from_priority integer     := -32768;
-  from_run_at   timestamptz := timestamptz '-infinity';
-  from_id       bigint      := 0;
-  to_priority   smallint    := 32767; -- where the limited jobs end, if they fill the batch: no later job is part of it
-  to_run_at     timestamptz := timestamptz 'infinity';
-  to_id         bigint      := 9223372036854775807;
-  queues_only   boolean     := false;
-  plain_only    boolean     := false;
-  skips_held    boolean; -- see _gw_is_free
-  snapshot      txid_snapshot;
-  lockers       xid[];
-  first_queue   integer;
-  plain_first   boolean;
-  front         record;
-  queue_ids     integer[];
-  places        tid[];
-  bytes         numeric; -- of the payloads at places, at most; null: not known
-  most_steps    constant integer := 500; -- from priority to priority; after these the search reads each job
-  room          integer;
-  beyond        smallint; -- the last of these priorities
-  looked_at     timestamptz := claimed_at;
-  reads         bigint;
-  front_reads   bigint;
+  hint       text    := coalesce(current_setting('gw.claim_cursor', true), '');
+  look       text    := case when hint like '{%' then '' else hint end;
+  -- get_job_batch has made the first search in all other cases.
+  number     integer := case when queued or hint <> '' or claim.flagged_tasks is not null then 1 else 2 end;
+  cursor     bigint[];
+  from_place {{.schema}}._gw_place; -- of the cursor; null: the beginning
+  looked_at  timestamptz; -- when the search from the beginning began that put the cursor
+  search     record;
 begin
   if hint like '{%' then
-    look := '';
-    if batch_size > 20 and limited is null and not {{.schema}}._gw_take_turn() then
-      batch_size := least(batch_size, 500);
+    if claim.batch_size > 20 and not {{.schema}}._gw_take_turn() then
+      claim.batch_size := least(claim.batch_size, 500);
     end if;
-    if batch_size > 20 then
+    if claim.batch_size > 20 then
       perform txid_current(); -- for _gw_lockers
     end if;
-    cursor := {{.schema}}._gw_claim_cursor(task_identifiers, forbidden_flags, task_forbidden_flags);
-    if {{.schema}}._gw_lease(claimed_at) < cursor[2] and due <= {{.schema}}._gw_locked_at(cursor[2]) then
-      from_cursor := true;
-      from_priority := cursor[4]::integer;
-      from_run_at := {{.schema}}._gw_locked_at(cursor[5]);
-      from_id := cursor[6];
-    end if;
+    cursor := {{.schema}}._gw_claim_cursor(claim);
+    from_place := {{.schema}}._gw_cursor_place(claim, cursor);
   end if;
-  select case when task_identifiers is not null then
-           array(select t.id from {{.schema}}._private_tasks as t where t.identifier = any (task_identifiers))
-         end,
-         exists (select from {{.schema}}._private_jobs as j where j.is_available and j.job_queue_id > 0),
-         exists (select from {{.schema}}._gw_suspects as s where s.job_id > 0)
-    into task_ids, queued, suspects;
-  if suspects and {{.schema}}._gw_runs_alone(worker_id) then
-    return null;
-  end if;
-  if cardinality(limited) >= batch_size then
-    select j.priority, j.run_at, j.id
-      into to_priority, to_run_at, to_id
-      from {{.schema}}._private_jobs as j
-     where j.ctid = any (limited)
-     order by j.priority desc, j.run_at desc, j.id desc
-     limit 1;
-  end if;
-  -- In all other cases get_job_batch has searched before.
-  skips_held := queued or suspects or hint <> '' or task_forbidden_flags is not null;
-  if task_forbidden_flags is not null then
-    select f.task_ids, f.flagged_tasks, f.task_flags
-      into task_ids, flagged_tasks, task_flags
-      from {{.schema}}._gw_task_flags(task_forbidden_flags, task_ids) as f;
-  end if;
-
-  -- Without suspects, the statements that lock jobs check again that there are none: the jobs of a dead worker become
-  -- available and suspects in one transaction, which may commit during the search.
   loop
-    if cursor is not null and not from_cursor and not looked then
-      -- The search from the beginning. Setting the cursor first skips the entries once, for the claim and for the cursor.
-      looked := true;
+    if cursor is not null and from_place is null and looked_at is null then
       looked_at := clock_timestamp();
+      from_place := {{.schema}}._gw_look_at_start(claim, looked_at);
+    end if;
+    search := {{.schema}}._gw_search_jobs(
+      claim, coalesce(from_place, row(-32768, '-infinity', 0, null)::{{.schema}}._gw_place), queued, number, look);
+    look := search.look;
+    if cursor is not null and from_place is null or looked_at is not null and search.beyond
+       or (search.reads - (case when from_place is null then 1000 else 100 end)) / 4 > claim.batch_size then
       perform {{.schema}}._gw_put_claim_cursor(
-        task_identifiers, forbidden_flags, task_forbidden_flags, null, null, null, looked_at, null);
-      from_cursor := current_setting('gw.claim_cursor', true) <> ''; -- otherwise a job is in front of these entries
-      if from_cursor then
-        cursor := current_setting('gw.claim_cursor')::bigint[];
-        perform set_config('gw.claim_looked', array[
-          {{.schema}}._gw_cursor_scope(task_identifiers, null, null), {{.schema}}._gw_lease(statement_timestamp()),
-          cursor[4], cursor[5], cursor[6]]::text, true);
-      end if;
-      from_priority := case when from_cursor then cursor[4] else -32768 end;
-      from_run_at := case when from_cursor then {{.schema}}._gw_locked_at(cursor[5]) else '-infinity' end;
-      from_id := case when from_cursor then cursor[6] else 0 end;
+        claim, from_place, case when from_place is null or looked_at is not null and search.beyond then coalesce(looked_at, claim.claimed_at) end,
+        search.places, search.beyond);
     end if;
-    plain_first := false;
-    beyond := null;
-    bytes := 0;
-    snapshot := txid_current_snapshot();
-    if batch_size > 20 then
-      lockers := {{.schema}}._gw_lockers(snapshot);
-    end if;
-    reads := {{.schema}}._gw_index_reads();
-    queue_ids := null;
-    front_reads := null;
-    if queued and not plain_only then
-      first_queue := null;
-      if batch_size = 1 and look in ('', 'first queues') and not (suspects or queues_only) and moving_queues is null then
-        first_queue := {{.schema}}._gw_lock_first_queue(
-          task_ids, forbidden_flags, flagged_tasks, task_flags, due, from_priority, from_run_at, from_id);
-        look := case when first_queue is not null then 'first queues' else 'few queues' end;
-        plain_first := first_queue = 0;
-        if first_queue > 0 then
-          queue_ids := array[first_queue];
-        end if;
-      end if;
-      if first_queue is null then
-        front := {{.schema}}._gw_front_queues(
-          task_ids, batch_size, forbidden_flags, flagged_tasks, task_flags, due, from_priority, from_run_at, from_id,
-          queues_only, suspects, look, queue_batch);
-        look := front.look;
-        plain_first := front.plain_first;
-        if front.wanted > 0 then
-          -- No more queues than have enough jobs for the batch.
-          queue_ids := array(
-            select e.id
-              from (select h.id, h.place
-                      from (select l.id, f.place
-                              from (select f.id, f.place from unnest(front.queue_ids) with ordinality as f (id, place) order by f.place) as f
-                             cross join lateral (
-                                    select q.id
-                                      from {{.schema}}._private_job_queues as q
-                                     where q.id = f.id and q.locked_at is null
-                                       and (moving_queues is null or not {{.schema}}._gw_queue_moves(q.id, moving_queues))
-                                       for no key update skip locked) as l
-                             limit front.wanted) as h
-                     cross join lateral (
-                            select where queue_batch = 1 or not front.fills
-                            union all
-                            (select from {{.schema}}._private_jobs as j
-                              where queue_batch > 1 and front.fills and j.is_available and j.job_queue_id = h.id
-                                and {{.schema}}._gw_suits(j.run_at, j.task_id, j.flags, due, task_ids, forbidden_flags, flagged_tasks, task_flags)
-                              limit queue_batch)) as j
-                     limit batch_size) as e
-             group by e.id, e.place
-             order by e.place);
-        end if;
-      end if;
-      front_reads := {{.schema}}._gw_index_reads() - reads;
-      reads := reads + front_reads;
-    end if;
-
-    if plain_first then
-      places := array(
-        select j.ctid
-          from {{.schema}}._private_jobs as j
-         where j.is_available and j.job_queue_id is null
-           and (j.priority, j.run_at, j.id) >= (from_priority, from_run_at, from_id)
-           and (j.priority, j.run_at, j.id) < (to_priority, to_run_at, to_id)
-           and (not skips_held or j.xmax = '0' or case when lockers is not null then not j.xmax = any (lockers) else {{.schema}}._gw_is_free(j.xmax, snapshot) end)
-           and {{.schema}}._gw_suits(j.run_at, j.task_id, j.flags, due, task_ids, forbidden_flags, flagged_tasks, task_flags)
-           and (select not exists (select from {{.schema}}._gw_suspects as s where s.job_id > 0))
-         order by j.priority, j.run_at, j.id
-         limit 1
-           for update skip locked);
-    elsif (cardinality(queue_ids) = batch_size) is not true then
-      room := batch_size - coalesce(cardinality(queue_ids), 0);
-      with recursive priorities (priority, run_at, id, number) as (
-        (select j.priority, j.run_at, j.id, 1
-           from {{.schema}}._private_jobs as j
-          where j.is_available and j.job_queue_id is null
-            and (j.priority, j.run_at, j.id) >= (from_priority, from_run_at, from_id)
-          order by j.priority, j.run_at, j.id
-          limit 1)
-        union all
-        select n.priority, n.run_at, n.id, p.number + 1
-          from priorities as p
-         cross join lateral (
-                select j.priority, j.run_at, j.id
-                  from {{.schema}}._private_jobs as j
-                 where j.is_available and j.job_queue_id is null and j.priority > p.priority
-                 order by j.priority, j.run_at, j.id
-                 limit 1) as n
-         where p.number < most_steps
-      )
-      select coalesce(l.places, '{}'), l.bytes,
-             case when (cardinality(l.places) = room) is not true then
-               (select p.priority from priorities as p where p.number = most_steps)
-             end
-        into places, bytes, beyond
-        from (select array_agg(l.ctid) as places, sum(l.bytes) as bytes
-                from (select l.ctid, l.bytes
-                         from priorities as p
-                        cross join lateral (
-                              select j.ctid,
-                                     case when batch_size = 1 then 0 else {{.schema}}._gw_most_bytes(j.payload) end as bytes
-                                from {{.schema}}._private_jobs as j
-                               where j.is_available and j.job_queue_id is null
-                                 and j.priority = p.priority and j.run_at >= p.run_at and (j.run_at, j.id) >= (p.run_at, p.id)
-                                 and (j.priority, j.run_at, j.id) < (to_priority, to_run_at, to_id)
-                                 and (not skips_held or j.xmax = '0' or case when lockers is not null then not j.xmax = any (lockers) else {{.schema}}._gw_is_free(j.xmax, snapshot) end)
-                                 and {{.schema}}._gw_suits(j.run_at, j.task_id, j.flags, due, task_ids, forbidden_flags, flagged_tasks, task_flags)
-                                 and case when suspects then
-                                       not exists (select from {{.schema}}._gw_suspects as s
-                                                    where s.job_id = j.id and s.revision = j.revision offset 0) -- 0: no hash of all suspects
-                                     else (select not exists (select from {{.schema}}._gw_suspects as s where s.job_id > 0))
-                                     end
-                               order by j.run_at, j.id
-                               limit room
-                                 for update skip locked) as l
-                        limit room) as l
-              offset 0) as l;
-      if beyond is not null then
-        bytes := null;
-        places := places || array(
-          select j.ctid
-            from {{.schema}}._private_jobs as j
-           where j.is_available and j.job_queue_id is null and j.priority > beyond
-             and (j.priority, j.run_at, j.id) < (to_priority, to_run_at, to_id)
-             and (not skips_held or j.xmax = '0' or case when lockers is not null then not j.xmax = any (lockers) else {{.schema}}._gw_is_free(j.xmax, snapshot) end)
-             and {{.schema}}._gw_suits(j.run_at, j.task_id, j.flags, due, task_ids, forbidden_flags, flagged_tasks, task_flags)
-             and case when suspects then
-                    not exists (select from {{.schema}}._gw_suspects as s
-                                 where s.job_id = j.id and s.revision = j.revision offset 0)
-                  else (select not exists (select from {{.schema}}._gw_suspects as s where s.job_id > 0))
-                  end
-           order by j.priority, j.run_at, j.id
-           limit room - cardinality(places)
-             for update skip locked);
-      end if;
-    end if;
-
-    -- The queues were locked by an earlier statement, so this one sees what the last holder of each queue committed. If
-    -- a transaction changes or has just changed a job (xmin; not all versions check the ctid again), the claim takes neither
-    -- this job nor the ones after it in the queue: the next job must not overtake it, and the job may now be due later or be in
-    -- another queue. A suspect ends the jobs of its queue in the same way, and so does a job that is only taken as the first one.
-    -- The first jobs of the queues come before the others.
-    if queue_ids is not null then
-      with chosen as materialized (
-        select c.job_queue_id, c.ctid, c.xmin, c.number, c.follows
-          from (select q.place, n.*, row_number() over (partition by q.place order by n.priority, n.run_at, n.id) as number
-                  from unnest(queue_ids) with ordinality as q (id, place)
-                 cross join lateral (
-                        select j.job_queue_id, j.ctid, j.xmin, j.priority, j.run_at, j.id, j.key is null and j.last_error is null as follows
-                          from {{.schema}}._private_jobs as j
-                         where j.is_available and j.job_queue_id = q.id
-                           and {{.schema}}._gw_suits(j.run_at, j.task_id, j.flags, due, task_ids, forbidden_flags, flagged_tasks, task_flags)
-                         order by j.priority, j.run_at, j.id
-                         limit case when cardinality(queue_ids) + coalesce(cardinality(places), 0) < batch_size then queue_batch else 1 end) as n) as c
-         order by c.number > 1, c.place, c.number
-         limit batch_size - coalesce(cardinality(places), 0)
-      ), locked as (
-        select c.job_queue_id, c.number,
-               (select j.ctid
-                  from {{.schema}}._private_jobs as j
-                 where j.ctid = c.ctid and j.xmin = c.xmin
-                   and (c.number = 1 or c.follows)
-                   and case when suspects then
-                          not exists (select from {{.schema}}._gw_suspects as s
-                                       where s.job_id = j.id and s.revision = j.revision offset 0)
-                        else (select not exists (select from {{.schema}}._gw_suspects as s where s.job_id > 0))
-                        end
-                   for update skip locked) as place
-          from chosen as c
-      ), streaks as materialized (
-        select l.job_queue_id, l.place, bool_and(l.place is not null) over (partition by l.job_queue_id order by l.number) as is_whole
-          from locked as l
-      ), fitting as materialized (
-        select case when limited is not null then {{.schema}}._gw_within_bytes({{.schema}}._gw_first_jobs(p.places, limited, batch_size), max_bytes)
-                    when batch_size = 1 then p.places
-                    else {{.schema}}._gw_within_bytes(p.places, max_bytes) end as places
-          from (select places || array(select s.place from streaks as s where s.is_whole) as places) as p
-      ), held as materialized (
-        select array_agg(s.job_queue_id order by s.job_queue_id) as queue_ids
-          from streaks as s
-         where s.is_whole
-           and (cardinality((select f.places from fitting as f))
-                = (select count(*) from streaks as w where w.is_whole) + coalesce(cardinality(places), 0) + coalesce(cardinality(limited), 0)
-                or s.place = any ((select f.places from fitting as f)::tid[]))
-      ), taken as (
-        update {{.schema}}._private_job_queues as q
-           set locked_by = worker_id,
-               locked_at = claimed_at -- see _gw_queue_locked_at
-                           - (width_bucket(q.id, h.queue_ids) - width_bucket(q.id - 1, h.queue_ids) - 1) * interval '1 microsecond'
-          from held as h
-         where q.id = any (h.queue_ids)
-      )
-      select f.places into places from fitting as f;
-    elsif limited is not null or (bytes <= max_bytes) is not true then
-      places := {{.schema}}._gw_within_bytes(
-        case when limited is null then places else {{.schema}}._gw_first_jobs(places, limited, batch_size) end, max_bytes);
-    end if;
-
-    -- Both statements skip the same entries, the second one only if the batch has places left.
-    reads := greatest(front_reads, {{.schema}}._gw_index_reads() - reads);
-    if cursor is not null and not from_cursor or looked and beyond is not null or (reads - (case when from_cursor then 100 else 1000 end)) / 4 > batch_size then
-      perform {{.schema}}._gw_put_claim_cursor(
-        task_identifiers, forbidden_flags, task_forbidden_flags, from_priority, from_run_at, from_id,
-        case when not from_cursor or looked and beyond is not null then looked_at end, places, beyond is not null);
-    end if;
-
-    exit when cardinality(places) > 0;
-    if from_cursor and not looked and {{.schema}}._gw_lease(clock_timestamp()) > cursor[3] then
-      from_cursor := false;
-    elsif queued and not queues_only
-          and exists (select from {{.schema}}._private_jobs as j where j.is_available and j.job_queue_id is null) then
-      -- Other workers may be claiming the jobs without a queue that had their places in this batch. The heads of queues
-      -- must not wait for the next call.
-      queues_only := true;
-    elsif not suspects and exists (select from {{.schema}}._gw_suspects as s where s.job_id > 0) then
-      suspects := true; -- a worker's jobs were recovered during the search
-      skips_held := true;
-    elsif skips_held then
-      -- If a job is replaced between the search and the lock, neither it nor another job in its place is taken.
-      skips_held := false;
-      look := 'all queues'; -- the short searches return few spare queues
-    elsif queue_ids is not null
-          and exists (select from {{.schema}}._private_jobs as j where j.is_available and j.job_queue_id is null) then
-      plain_only := true; -- other transactions hold the heads of the queues that filled this batch
+    exit when search.places <> '{}';
+    if from_place is not null and looked_at is null and {{.schema}}._gw_lease(clock_timestamp()) > cursor[3] then
+      from_place := null;
+    elsif number = 1
+          or number = 2 and search.has_queues
+             and exists (select from {{.schema}}._private_jobs as j where j.is_available and j.job_queue_id is null) then
+      number := number + 1;
     else
       exit;
     end if;
   end loop;
-
-  -- An empty claim stores when a claim will look in front of the cursor, unless it has done so itself; next_run_at reads it.
-  if (cardinality(places) > 0) is not true then
-    look_at := case when from_cursor and not looked then cursor[3]::text else '' end;
-    if coalesce(current_setting('gw.claim_look_at', true), '') <> look_at then
-      perform set_config('gw.claim_look_at', look_at, false);
-    end if;
-  end if;
-
-  -- Stores which search the next claim of this session starts with; see _gw_front_queues.
-  if queued then
-    if look <> hint and hint not like '{%' and coalesce(current_setting('gw.claim_cursor', true), '') = hint then
-      perform set_config('gw.claim_cursor', look, false);
-    end if;
-  elsif hint like '% queues' and current_setting('gw.claim_cursor', true) = hint then
-    perform set_config('gw.claim_cursor', '', false);
-  end if;
-  return places;
+  perform {{.schema}}._gw_keep_hints(
+    hint, case when queued then look else '' end,
+    case when search.places <> '{}' then null when from_place is not null and looked_at is null then cursor[3]::text else '' end);
+  return search.places;
 end;
 $$;
 
-comment on function {{.schema}}._gw_lock_jobs(text, text[], integer, text[], json, timestamptz, timestamptz, integer, integer, text[], tid[]) is
-  'Internal: locks the jobs for get_job_batch if there are named queues, suspects, forbidden flags of single tasks or many index entries to skip, and returns their ctids.';
+comment on function {{.schema}}._gw_lock_jobs({{.schema}}._gw_claim, boolean) is
+  'Internal: locks the jobs for get_job_batch if there are named queues, forbidden flags of single tasks or many index entries to skip, and returns their ctids.';
+
+-- Searches once. number: 1 is the ordinary search; 2 takes all that it can lock, in case others were faster in the first one, which
+-- leaves out jobs and queues that look locked; 3 is for jobs without a queue only, in case the heads of queues were locked.
+-- look: see _gw_front_queues. beyond: see _gw_lock_plain_jobs. reads: how much of the index of jobs without a queue it has read.
+-- Locks: as get_job_batch says.
+create or replace function {{.schema}}._gw_search_jobs(
+  claim          {{.schema}}._gw_claim,
+  from_place     {{.schema}}._gw_place,
+  queued         boolean,
+  number         integer,
+  inout look     text,
+  out places     tid[],
+  out has_queues boolean,
+  out beyond     boolean,
+  out reads      bigint
+)
+  language plpgsql
+  set search_path = pg_catalog, pg_temp -- get_job_batch sets the planner options
+as $$
+declare
+  snapshot  txid_snapshot             := case when number = 1 then txid_current_snapshot() end;
+  lockers   xid[]                     := case when number = 1 and claim.batch_size > 20 then {{.schema}}._gw_lockers(snapshot) end;
+  plain     {{.schema}}._gw_place[] := '{}';
+  queue_ids integer[]                 := '{}';
+  front     record;
+  bytes     numeric                   := 0;
+  before    bigint;
+begin
+  places := '{}';
+  reads := 0;
+  beyond := false;
+  if queued and number < 3 then
+    if number = 1 then
+      reads := {{.schema}}._gw_index_reads();
+      plain := {{.schema}}._gw_plain_places(claim, from_place, snapshot, lockers);
+      reads := {{.schema}}._gw_index_reads() - reads;
+    end if;
+    front := {{.schema}}._gw_front_queues(claim, plain, case when number = 1 then look else 'all queues' end, snapshot, lockers);
+    look := front.look;
+    if front.wanted > 0 then
+      queue_ids := {{.schema}}._gw_lock_queues(claim, front.heads, front.wanted, case when plain = '{}' then claim.queue_batch else 1 end);
+    end if;
+  end if;
+  has_queues := queue_ids <> '{}';
+  if cardinality(queue_ids) < claim.batch_size then
+    before := {{.schema}}._gw_index_reads();
+    select j.places, j.bytes, j.beyond
+      into places, bytes, beyond
+      from {{.schema}}._gw_lock_plain_jobs(claim, from_place, claim.batch_size - cardinality(queue_ids), snapshot, lockers) as j;
+    reads := greatest(reads, {{.schema}}._gw_index_reads() - before); -- both skip the same entries
+  end if;
+  if has_queues then
+    places := {{.schema}}._gw_lock_queued_jobs(claim, queue_ids, places);
+  elsif (bytes <= claim.max_bytes) is not true then
+    places := {{.schema}}._gw_within_bytes(places, claim.max_bytes);
+  end if;
+end;
+$$;
+
+comment on function {{.schema}}._gw_search_jobs({{.schema}}._gw_claim, {{.schema}}._gw_place, boolean, integer, text) is
+  'Internal: searches once for the jobs of a claim, and locks them.';

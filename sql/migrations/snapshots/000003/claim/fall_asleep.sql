@@ -19,6 +19,7 @@ create or replace function {{.schema}}.fall_asleep(
   language plpgsql
   set search_path = pg_catalog, pg_temp
   set enable_seqscan = off
+  set jit = off
 as $$
 begin
   if coalesce(length(worker_id), 0) not between 1 and 128 then

@@ -20,7 +20,7 @@ begin
     select q.id, q.queue_name, q.locked_by, q.locked_at
       from {{.schema}}._private_job_queues as q tablesample system (queues_seen)
      where q.locked_at between now() - interval '4 hours' and now() - patience
-       and q.locked_by is not null
+       and q.locked_by <> 'pause'
        and not exists (select from {{.schema}}._gw_workers as w where w.id = q.locked_by)
   ), seen as materialized (
     select j.job_queue_id, j.is_available and j.run_at <= now() as is_due, greatest(j.run_at, j.updated_at) as since,

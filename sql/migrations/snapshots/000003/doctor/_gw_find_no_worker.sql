@@ -21,7 +21,7 @@ begin
   if exists (select from {{.schema}}._gw_workers as w where w.last_seen_at >= now() - patience) then
     return;
   end if;
-  select coalesce(array_agg(q.id), '{}'), max(q.locked_at)
+  select coalesce(array_agg(q.id), '{}'), max(q.locked_at) filter (where q.locked_by is distinct from 'pause')
     into locked_queues, last_claim
     from {{.schema}}._private_job_queues as q tablesample system (queues_seen)
    where q.locked_at is not null;

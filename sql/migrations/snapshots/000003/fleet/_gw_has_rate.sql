@@ -14,7 +14,7 @@ begin
                        from {{.schema}}._gw_workers as w
                        join {{.schema}}._gw_limits as i on i.tasks is null or w.tasks = '{}' or i.tasks && w.tasks
                       where w.id = worker_id
-                        and (i.rate is not null or exists (select from {{.schema}}._gw_lanes as l where l.limit_id = i.id and l.rate is not null)));
+                        and (i.rate is not null or exists (select from {{.schema}}._gw_gates as g where g.limit_id = i.id and g.rate is not null)));
 end;
 $$;
 

@@ -38,9 +38,11 @@ $$;
 comment on function {{.schema}}._gw_slot_at(timestamptz) is
   'Internal: returns the slot of _gw_ended for jobs that end at this time.';
 
--- Returns the queue of a job by its job_queue_id, or, for a job with limits, its queue and lanes as in "queue, limit:key".
+-- Returns where a job is or ran, as in "queue, limit:key": its queue, and for a running job with limits its lanes of these. Null: in no
+-- queue and in no lane.
 create or replace function {{.schema}}._gw_place_of(
-  queue_id integer
+  queue_id integer,
+  job_id   bigint
 )
   returns text
   language plpgsql
@@ -49,16 +51,39 @@ create or replace function {{.schema}}._gw_place_of(
   set plan_cache_mode = force_generic_plan
   set enable_seqscan = off
 as $$
+declare
+  lane integer := queue_id;
 begin
-  return case when queue_id > 0 then (select q.queue_name from {{.schema}}._private_job_queues as q where q.id = queue_id)
-              else (select concat_ws(', ', g.queue_name,
-                                     (select string_agg(concat_ws(':', i.name, l.key), ', ' order by l.id)
-                                        from {{.schema}}._gw_lanes as l
-                                        join {{.schema}}._gw_limits as i on i.id = l.limit_id
-                                       where l.id = any (g.lanes)))
-                      from {{.schema}}._gw_groups as g where g.id = queue_id) end;
+  if queue_id > 0 and pg_relation_size('{{ replace "'" "''" .schema }}._gw_queued_lanes'::regclass) > 0 then
+    lane := (select q.lane_id from {{.schema}}._gw_queued_lanes as q where q.job_id = _gw_place_of.job_id);
+  end if;
+  return nullif(concat_ws(', ', {{.schema}}._gw_queue_name(queue_id, job_id),
+                          case when lane <= -16 then
+                            (select string_agg(concat_ws(':', i.name, g.key), ', ' order by g.limit_id, g.is_total, g.id)
+                               from {{.schema}}._gw_lanes as l
+                              cross join unnest(l.gates) as u (gate_id)
+                               join {{.schema}}._gw_gates as g on g.id = u.gate_id
+                               join {{.schema}}._gw_limits as i on i.id = g.limit_id
+                              where l.id = lane)
+                          end), '');
 end;
 $$;
 
-comment on function {{.schema}}._gw_place_of(integer) is
-  'Internal: returns the queue and the lanes of a job by its job_queue_id.';
+comment on function {{.schema}}._gw_place_of(integer, bigint) is
+  'Internal: returns the queue and the lanes of a job, by its job_queue_id and its id.';
+
+-- Returns whether jobs with this job_queue_id may differ in their places: held ones in their queues, those of a queue in their lanes.
+-- Callers inline it, which they can do because it is volatile, as pg_relation_size is.
+create or replace function {{.schema}}._gw_has_own_place(
+  queue_id integer
+)
+  returns boolean
+  language sql
+as $$
+  select case when queue_id operator(pg_catalog.>) 0
+              then pg_catalog.pg_relation_size('{{ replace "'" "''" .schema }}._gw_queued_lanes'::pg_catalog.regclass) operator(pg_catalog.>) 0
+              else queue_id operator(pg_catalog.>=) -15 and queue_id operator(pg_catalog.<=) -2 end
+$$;
+
+comment on function {{.schema}}._gw_has_own_place(integer) is
+  'Internal: returns whether jobs with this job_queue_id may differ in their places.';

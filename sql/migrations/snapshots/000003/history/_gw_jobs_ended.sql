@@ -50,7 +50,7 @@ begin
      attempts, max_attempts, payload, result)
   select {{.schema}}._gw_slot_at(over_at), p.drop_on, p.job_ids[1], p.job_ids[cardinality(p.job_ids)], p.task,
          coalesce(given, case when p.is_held then 'completed' else 'removed' end), p.locked_by,
-         case when p.job_queue_id is not null then {{.schema}}._gw_place_of(p.job_queue_id) end, p.key, over_at, p.job_ids,
+         case when p.job_queue_id is not null then {{.schema}}._gw_place_of(p.job_queue_id, p.job_ids[1]) end, p.key, over_at, p.job_ids,
          case when p.is_held then p.started_at end, p.run_at, p.created_at, p.attempts, p.max_attempts,
          case when p.payloads then (select g.payload from ended as g where g.id = p.job_ids[1]) end,
          case when p.results then (reported -> p.job_ids[1]::text) end
@@ -67,7 +67,7 @@ begin
                               then array_agg(least(g.attempts, g.max_attempts)::smallint) end as attempts
                     from (select d.* from ended as d where d.task_id = any (kept) order by d.id) as g
                    group by g.task_id, g.locked_by, g.locked_at is not null, g.job_queue_id, g.key, g.max_attempts, g.id >> 13,
-                            case when g.key is not null or g.task_id = any (alone) then g.id end) as a
+                            case when g.key is not null or g.task_id = any (alone) or {{.schema}}._gw_has_own_place(g.job_queue_id) then g.id end) as a
             join {{.schema}}._private_tasks as t on t.id = a.task_id
             join {{.schema}}._gw_kept_tasks as k on k.task = t.identifier) as p;
   return null;

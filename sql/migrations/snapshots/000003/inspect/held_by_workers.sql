@@ -23,7 +23,7 @@ begin
      group by j.locked_by
   )
   select i.id, coalesce(h.jobs, 0),
-         (select count(*) from {{.schema}}._private_job_queues as q where q.locked_by = i.id),
+         (select count(*) from {{.schema}}._private_job_queues as q where q.locked_by = i.id and i.id <> 'pause'),
          w.id is not null, w.last_seen_at
     from (select distinct u.id from unnest(worker_ids) as u (id) where u.id is not null) as i
     left join held as h on h.locked_by = i.id

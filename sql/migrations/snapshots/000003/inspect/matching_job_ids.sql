@@ -24,8 +24,8 @@ create or replace function {{.schema}}.matching_job_ids(
   set jit = off
 as $$
 declare
-  wanted_task  integer;
-  wanted_queue integer;
+  wanted_task integer;
+  queue_ids   integer[]; -- those under which jobs of the queue may be found: its own and that of held jobs
 begin
   perform {{.schema}}._gw_check_state(job_state);
   perform {{.schema}}._gw_check_limit('max_rows', max_rows);
@@ -36,8 +36,8 @@ begin
     end if;
   end if;
   if queue is not null then
-    select q.id into wanted_queue from {{.schema}}._private_job_queues as q where q.queue_name = queue;
-    if not found then
+    queue_ids := array[(select q.id from {{.schema}}._private_job_queues as q where q.queue_name = queue), -2];
+    if queue_ids[1] is null and not exists (select from {{.schema}}._gw_suspects as s where s.queue_name = queue) then
       return;
     end if;
   end if;
@@ -51,7 +51,9 @@ begin
      and (job_ids is null or j.id = any (job_ids))
      and (job_key is null or j.key = job_key)
      and (wanted_task is null or j.task_id = wanted_task)
-     and (wanted_queue is null or j.job_queue_id = wanted_queue)
+     and (queue_ids is null
+          or j.job_queue_id = any (queue_ids)
+             and (j.job_queue_id > 0 or {{.schema}}._gw_queue_name(j.job_queue_id, j.id) = queue))
      and (older_than is null or j.created_at <= {{.schema}}._gw_before(now(), older_than))
      and (newer_than is null or j.created_at > {{.schema}}._gw_before(now(), newer_than))
      and (job_state is null or {{.schema}}.job_state(j.run_at, j.attempts, j.max_attempts, j.locked_at) = job_state)

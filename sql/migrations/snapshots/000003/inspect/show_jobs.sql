@@ -35,9 +35,8 @@ as $$
 begin
   return query
   select j.id, {{.schema}}.job_state(j.run_at, j.attempts, j.max_attempts, j.locked_at), t.identifier,
-         coalesce(q.queue_name, g.queue_name), j.key,
-         j.priority, j.run_at, j.attempts, j.max_attempts, j.last_error, j.created_at, j.updated_at, j.locked_at,
-         j.locked_by, j.revision, j.flags, j.payload, p.percent, p.note, p.reported_at,
+         {{.schema}}._gw_queue_name(j.job_queue_id, j.id), j.key, j.priority, j.run_at, j.attempts, j.max_attempts,
+         j.last_error, j.created_at, j.updated_at, j.locked_at, j.locked_by, j.revision, j.flags, j.payload, p.percent, p.note, p.reported_at,
          case when pg_relation_size('{{ replace "'" "''" .schema }}._gw_steps'::regclass) > 0 then
                 (select array_agg(s.name order by s.saved_at, s.name)
                    from {{.schema}}._gw_steps as s
@@ -45,8 +44,6 @@ begin
          end
     from {{.schema}}._private_jobs as j
     left join {{.schema}}._private_tasks as t on t.id = j.task_id
-    left join {{.schema}}._private_job_queues as q on q.id = j.job_queue_id
-    left join {{.schema}}._gw_groups as g on g.id = j.job_queue_id
     left join {{.schema}}._gw_job_progress(job_ids) as p on p.job_id = j.id
    where j.id = any (job_ids)
    order by j.id;

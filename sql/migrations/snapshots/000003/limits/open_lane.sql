@@ -1,8 +1,8 @@
 -- Opens, before its time, a lane of a limit that a worker has closed by rate_limited(); lane null: all closed lanes of the
 -- limit. Returns the number of opened lanes. Their jobs may start at once. The function does not end a pause.
 -- Records the act for list_audit if it opens a lane.
--- Locks: the lanes by id, which claims hold briefly.
--- Raises GWLNM.
+-- Locks: what _gw_change_limits and _gw_lock_limits lock, for the tasks of the limit.
+-- Raises GWLNM, GWLHB.
 create or replace function {{.schema}}.open_lane(
   limit_name text,
   lane       text default null
@@ -13,31 +13,35 @@ create or replace function {{.schema}}.open_lane(
 as $$
 #variable_conflict use_variable
 declare
+  i      {{.schema}}._gw_limits;
   opened integer[];
 begin
-  if not exists (select from {{.schema}}._gw_limits as i where i.name = limit_name) then
+  perform {{.schema}}._gw_change_limits();
+  select l.* into i from {{.schema}}._gw_limits as l where l.name = limit_name;
+  if not found then
     raise exception 'There is no limit ''%''.', coalesce(limit_name, 'null') using errcode = 'GWLNM';
   end if;
-  with lanes as materialized (
-    select l.id
-      from {{.schema}}._gw_limits as i
-      join {{.schema}}._gw_lanes as l on l.limit_id = i.id
-     where i.name = limit_name and (lane is null or l.key = lane) and l.closed_until > clock_timestamp()
-     order by l.id
-       for no key update of l
-  ), changed as (
-    update {{.schema}}._gw_lanes as l
+  perform {{.schema}}._gw_lock_limits(i.tasks);
+  with gates as materialized (
+    select g.id, g.closed_until from {{.schema}}._gw_gates as g where g.limit_id = i.id and (lane is null or g.key = lane)
+  ), not_counted as ( -- calls of rate_limited at which no claim has looked yet
+    update {{.schema}}._gw_gate_ends as e
+       set closed_until = null
+      from gates as g
+     where e.gate_id = g.id and e.closed_until > clock_timestamp()
+    returning g.id
+  ), counted as (
+    update {{.schema}}._gw_gates as g
        set closed_until = clock_timestamp()
-      from lanes as o
-     where l.id = o.id
-    returning l.id
+      from gates as o
+     where g.id = o.id and o.closed_until > clock_timestamp()
+    returning g.id
   )
-  select array_agg(c.id) into opened from changed as c;
+  select array_agg(u.id) into opened from (select n.id from not_counted as n union select c.id from counted as c) as u;
   if opened is null then
     return 0;
   end if;
-  perform {{.schema}}._gw_look_at_lanes(opened);
-  perform {{.schema}}._gw_wake(1);
+  perform {{.schema}}._gw_look_at_gates(opened);
   perform {{.schema}}._gw_record_act('open lane', 0, limit_name || coalesce(', lane ' || lane, ''));
   return cardinality(opened);
 end;

@@ -1,11 +1,11 @@
 -- Pauses the jobs of a task, the jobs in a named queue, a limit, one lane of a limit, or everything: claims that begin after
 -- the commit start none of them. Running jobs continue. A pause survives restarts; it ends with resume(), or at until.
 -- A second pause of the same changes its reason, author and until.
--- The jobs of a paused task or queue are moved to a group, so claims do not read them: the first ten thousand by the call, others in
--- steps, as for a limit. Jobs of other tasks in a named queue continue to run, and overtake those of a paused task. If a pause of a
--- task ends at until, its jobs in named queues start with the next heartbeat of a worker.
--- Locks: the row of limits, so that only one transaction at a time changes them; then as _gw_move_first_jobs.
--- Raises GWLVA, GWLNM.
+-- A paused queue is locked by 'pause', which no worker may be called, so that Node workers leave it alone, too. In a queue, jobs of other
+-- tasks overtake those of a paused task.
+-- Locks: what _gw_change_limits locks; the row of the queue, and so waits for the end or claim that holds it; if the call replaces a pause,
+-- what _gw_look_after_pause locks.
+-- Raises GWLVA, GWLNM, GWLHB.
 create or replace function {{.schema}}.pause(
   task       text        default null,
   queue      text        default null,
@@ -20,43 +20,31 @@ create or replace function {{.schema}}.pause(
 as $$
 #variable_conflict use_variable
 declare
-  paused text;
+  replaced boolean;
 begin
   if num_nonnulls(task, queue, limit_name) > 1 or lane is not null and limit_name is null then
     raise exception 'A pause applies to one task, one queue, one limit, one lane of a limit, or everything.' using errcode = 'GWLVA';
   elsif until <= clock_timestamp() then
     raise exception 'A pause must end in the future, not at %.', until using errcode = 'GWLVA';
+  elsif length(queue) > 128 then
+    raise exception 'The name of a queue has at most 128 characters, not %.', length(queue) using errcode = 'GWLVA';
   end if;
-  update {{.schema}}._gw_limit_changes as c set changed_at = clock_timestamp();
+  perform {{.schema}}._gw_change_limits();
   if limit_name is not null and not exists (select from {{.schema}}._gw_limits as i where i.name = limit_name) then
     raise exception 'There is no limit ''%''.', limit_name using errcode = 'GWLNM';
   end if;
-  paused := coalesce('pause:task:' || task, 'pause:queue:' || queue, limit_name);
+  perform {{.schema}}._gw_hold_queue(queue) where queue is not null;
   delete from {{.schema}}._gw_pauses as p
-   where (p.task, p.queue_name, p.limit_name, p.lane) is not distinct from (task, queue, paused, lane);
-  insert into {{.schema}}._gw_pauses (task, queue_name, limit_name, lane, reason, until)
-  values (task, queue, paused, lane, reason, until);
-
-  if paused is null then
-    -- A front without a group and a lane makes the next claim search.
-    insert into {{.schema}}._gw_fronts (priority, run_at, job_id) values (0, '-infinity', 0);
-  elsif task is not null or queue is not null then
-    if not exists (select from {{.schema}}._gw_limits as i where i.name = paused) then
-      perform {{.schema}}._gw_put_limit(
-        paused, case when task is not null then array[task] end, queue, null, case when queue is not null then 1 end, null, null, null,
-        null, false, null, true); -- the queue is serial again when the pause ends by itself
-      if task is not null then
-        perform {{.schema}}._gw_put_limit('pause:queued:' || task, array[task], '*', null, null, null, null, null, null, false, null, true);
-      end if;
-      perform {{.schema}}._gw_move_first_jobs(task, queue);
-    end if;
+   where (p.task, p.queue_name, p.limit_name, p.key) is not distinct from (task, queue, limit_name, lane);
+  replaced := found;
+  insert into {{.schema}}._gw_pauses (task, queue_name, limit_name, key, reason, until)
+  values (task, queue, limit_name, lane, reason, until);
+  if queue is not null then
+    perform {{.schema}}._gw_take_paused(array(select q.id from {{.schema}}._private_job_queues as q where q.queue_name = queue));
+  elsif replaced then -- it may end earlier
+    perform {{.schema}}._gw_look_after_pause(task, limit_name, lane);
   end if;
-  -- Lanes that are full or closed open when the pause ends.
-  perform {{.schema}}._gw_look_at_lanes(array(
-    select l.id
-      from {{.schema}}._gw_lanes as l
-      join {{.schema}}._gw_limits as i on i.id = l.limit_id
-     where i.name = paused and (lane is null or l.key = lane)));
+  perform {{.schema}}._gw_hide_jobs() where task is not null;
   perform {{.schema}}._gw_record_act('pause', 0, {{.schema}}._gw_paused(task, queue, limit_name, lane) || coalesce(' until ' || until, '')
                                                  || coalesce(': ' || reason, ''));
 end;
@@ -66,7 +54,8 @@ comment on function {{.schema}}.pause(text, text, text, text, text, timestamptz)
   'Pauses a task, a named queue, a limit, one of its lanes, or everything, until resume() or until a time. Running jobs continue.';
 
 -- Ends a pause: the same arguments as for pause(). Returns whether there was one.
--- Locks: the row of limits, so that only one transaction at a time changes them.
+-- Locks: as pause.
+-- Raises GWLHB.
 create or replace function {{.schema}}.resume(
   task       text default null,
   queue      text default null,
@@ -78,28 +67,21 @@ create or replace function {{.schema}}.resume(
   set search_path = pg_catalog, pg_temp
 as $$
 #variable_conflict use_variable
-declare
-  paused text := coalesce('pause:task:' || task, 'pause:queue:' || queue, limit_name);
 begin
-  update {{.schema}}._gw_limit_changes as c set changed_at = clock_timestamp();
+  perform {{.schema}}._gw_change_limits();
+  perform {{.schema}}._gw_hold_queue(p.queue_name) from {{.schema}}._gw_pauses as p where p.queue_name = queue;
   delete from {{.schema}}._gw_pauses as p
-   where (p.task, p.queue_name, p.limit_name, p.lane) is not distinct from (task, queue, paused, lane);
+   where (p.task, p.queue_name, p.limit_name, p.key) is not distinct from (task, queue, limit_name, lane);
   if not found then
     return false;
   end if;
-  if task is not null or queue is not null then
-    perform {{.schema}}._gw_drop_limit(i.name)
-       from {{.schema}}._gw_limits as i
-      where i.name in (paused, 'pause:queued:' || task);
-    perform {{.schema}}._gw_move_first_jobs(task, queue);
+  if queue is not null then
+    perform {{.schema}}._gw_free_paused_queues(array(select q.id from {{.schema}}._private_job_queues as q where q.queue_name = queue));
   else
-    perform {{.schema}}._gw_look_at_lanes(array(
-      select l.id
-        from {{.schema}}._gw_lanes as l
-        join {{.schema}}._gw_limits as i on i.id = l.limit_id
-       where i.name = paused and (lane is null or l.key = lane)));
+    perform {{.schema}}._gw_look_after_pause(task, limit_name, lane);
+    perform {{.schema}}._gw_hide_jobs() where task is not null;
+    perform {{.schema}}._gw_wake(1);
   end if;
-  perform {{.schema}}._gw_wake(1);
   perform {{.schema}}._gw_record_act('resume', 0, {{.schema}}._gw_paused(task, queue, limit_name, lane));
   return true;
 end;
@@ -107,6 +89,62 @@ $$;
 
 comment on function {{.schema}}.resume(text, text, text, text) is
   'Ends a pause of a task, a named queue, a limit, one of its lanes, or everything. Returns whether there was one.';
+
+-- Makes claims look again at the gates for which lanes wait that a pause has held back: those of the task, or of the limit. A claim that
+-- began before does not know the change, so the function waits until no claim holds the limits.
+-- Locks: what _gw_lock_limits locks.
+-- Raises GWLHB.
+create or replace function {{.schema}}._gw_look_after_pause(
+  task       text,
+  limit_name text,
+  lane       text
+)
+  returns void
+  language plpgsql
+  set search_path = pg_catalog, pg_temp
+as $$
+#variable_conflict use_variable
+begin
+  if task is not null then
+    perform {{.schema}}._gw_lock_limits(array[task]);
+  elsif limit_name is not null then
+    perform {{.schema}}._gw_lock_limits(i.tasks) from {{.schema}}._gw_limits as i where i.name = limit_name;
+  end if;
+  perform {{.schema}}._gw_look_at_gates({{.schema}}._gw_gates_of_pause(task, limit_name, lane));
+end;
+$$;
+
+comment on function {{.schema}}._gw_look_after_pause(text, text, text) is
+  'Internal: makes claims look again at the gates that a pause has held back.';
+
+-- Returns the gates that a pause holds back: those of the limit or of its lane, or those for which jobs of the task wait.
+create or replace function {{.schema}}._gw_gates_of_pause(
+  task       text,
+  limit_name text,
+  lane       text
+)
+  returns integer[]
+  language plpgsql
+  stable
+  set search_path = pg_catalog, pg_temp
+as $$
+#variable_conflict use_variable
+begin
+  return array(
+    select g.id
+      from {{.schema}}._gw_limits as i
+      join {{.schema}}._gw_gates as g on g.limit_id = i.id
+     where i.name = limit_name and (lane is null or g.key = lane)
+     union
+    select l.gate
+      from {{.schema}}._private_tasks as t
+      join {{.schema}}._gw_lanes as l on l.task_id = t.id
+     where t.identifier = task and l.gate > 0);
+end;
+$$;
+
+comment on function {{.schema}}._gw_gates_of_pause(text, text, text) is
+  'Internal: returns the gates that a pause of a task, a limit or a lane holds back.';
 
 -- Returns what a pause applies to, as text for the audit.
 create or replace function {{.schema}}._gw_paused(
@@ -145,8 +183,7 @@ create or replace function {{.schema}}.list_pauses()
 as $$
 begin
   return query
-  select p.task, p.queue_name, case when p.task is null and p.queue_name is null then p.limit_name end, p.lane, p.reason,
-         p.author, p.paused_at, p.until
+  select p.task, p.queue_name, p.limit_name, p.key, p.reason, p.author, p.paused_at, p.until
     from {{.schema}}._gw_pauses as p
    where coalesce(p.until, 'infinity') > clock_timestamp()
    order by p.id;

@@ -1,4 +1,5 @@
--- Adds or replaces the job under a key for add_job. The caller has checked the arguments and holds the name locks.
+-- Adds or replaces the job under the key of a spec for add_job. The caller has checked the spec and holds the name locks.
+-- queue_id is the job_queue_id: of its named queue, -1 (see _gw_incoming) or null.
 -- The function never returns null and never loses a request. It locks a waiting row under the key and replaces it. If a
 -- worker has claimed that row already, locked_at is set and the function inserts a new job. A claim that comes later
 -- skips the locked row. If another transaction creates or moves the key between two statements, the loop starts again.
@@ -6,13 +7,8 @@
 -- only if another transaction holds the row under the key.
 create or replace function {{.schema}}._gw_add_keyed_job(
   task_id      integer,
-  payload      json,
   queue_id     integer,
-  run_at       timestamptz,
-  max_attempts integer,
-  job_key      text,
-  priority     integer,
-  flags        text[],
+  spec         {{.schema}}.job_spec,
   job_key_mode text,
   new_id       bigint default null
 )
@@ -29,15 +25,15 @@ begin
   for round in 1..100 loop
     select j.id, j.is_available into found_id, waits
       from {{.schema}}._private_jobs as j
-     where j.key = job_key
+     where j.key = spec.job_key
        for update skip locked;
     if found_id is null then
       insert into {{.schema}}._private_jobs
         (id, job_queue_id, task_id, payload, run_at, max_attempts, key, priority, flags)
       overriding system value
       values (coalesce(new_id, nextval('{{ replace "'" "''" .schema }}.jobs_id_seq1')), queue_id, task_id,
-              coalesce(payload, '{}'), coalesce(run_at, now()), coalesce(max_attempts, 25), job_key,
-              coalesce(priority, 0), case when flags is not null then {{.schema}}._gw_flags(flags) end)
+              coalesce(spec.payload, '{}'), coalesce(spec.run_at, now()), coalesce(spec.max_attempts, 25), spec.job_key,
+              coalesce(spec.priority, 0), case when spec.flags is not null then {{.schema}}._gw_flags(spec.flags) end)
           on conflict (key) where key is not null do nothing
       returning * into added;
     elsif job_key_mode = 'unsafe_dedupe' then
@@ -48,14 +44,14 @@ begin
       perform {{.schema}}._gw_keep_steps(found_id, added.revision);
     elsif waits then
       update {{.schema}}._private_jobs as j
-         set job_queue_id = queue_id,
+         set job_queue_id = queue_id, -- a suspect that was held becomes an ordinary job
              task_id      = _gw_add_keyed_job.task_id,
-             payload      = {{.schema}}._gw_merged_payload(j.payload, _gw_add_keyed_job.payload, j.key),
+             payload      = {{.schema}}._gw_merged_payload(j.payload, spec.payload, j.key),
              run_at       = case when job_key_mode = 'preserve_run_at' and j.attempts = 0 then j.run_at
-                                 else coalesce(_gw_add_keyed_job.run_at, now()) end,
-             max_attempts = coalesce(_gw_add_keyed_job.max_attempts, 25),
-             priority     = coalesce(_gw_add_keyed_job.priority, 0),
-             flags        = case when _gw_add_keyed_job.flags is not null then {{.schema}}._gw_flags(_gw_add_keyed_job.flags) end,
+                                 else coalesce(spec.run_at, now()) end,
+             max_attempts = coalesce(spec.max_attempts, 25),
+             priority     = coalesce(spec.priority, 0),
+             flags        = case when spec.flags is not null then {{.schema}}._gw_flags(spec.flags) end,
              revision     = j.revision + 1,
              attempts     = 0,
              last_error   = null,
@@ -71,7 +67,7 @@ begin
     -- this call waits, the row stays locked although the query does not return it. The call must not keep that lock
     -- while it waits for the next row. Only rolling back a subtransaction releases a row lock.
     begin
-      select j.id, j.is_available into found_id, waits from {{.schema}}._private_jobs as j where j.key = job_key for update;
+      select j.id, j.is_available into found_id, waits from {{.schema}}._private_jobs as j where j.key = spec.job_key for update;
       if not found then
         raise exception using errcode = 'GWBKC';
       end if;
@@ -84,10 +80,10 @@ begin
     end;
   end loop;
 
-  raise exception 'The row under the job key ''%'' was replaced 100 times during this call.', job_key
+  raise exception 'The row under the job key ''%'' was replaced 100 times during this call.', spec.job_key
     using errcode = 'GWBKC', hint = 'Nothing was added; try again.';
 end;
 $$;
 
-comment on function {{.schema}}._gw_add_keyed_job(integer, json, integer, timestamptz, integer, text, integer, text[], text, bigint) is
-  'Internal: adds or replaces the job under a key for add_job. The caller has checked the arguments and holds the name locks.';
+comment on function {{.schema}}._gw_add_keyed_job(integer, integer, {{.schema}}.job_spec, text, bigint) is
+  'Internal: adds or replaces the job under the key of a spec for add_job. The caller has checked the spec and holds the name locks.';

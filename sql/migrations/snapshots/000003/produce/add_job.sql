@@ -35,7 +35,7 @@ begin
       and (payload is null or pg_column_size(payload) <= 2000)
       and current_setting('transaction_isolation') = 'read committed'
       and pg_try_advisory_xact_lock_shared({{.schema}}._gw_name_lock('task', identifier))
-      and pg_relation_size('{{ replace "'" "''" .schema }}._gw_limits'::regclass) = 0) is not true then
+      and pg_relation_size('{{ replace "'" "''" .schema }}._gw_limit_changes'::regclass) = 0) is not true then
     -- The mode is checked only with a key; null means the default.
     if {{.schema}}._gw_job_is_refused(identifier, queue_name, max_attempts, job_key, priority, flags)
        or job_key is not null and job_key_mode not in ('replace', 'preserve_run_at', 'unsafe_dedupe') then
@@ -54,29 +54,17 @@ begin
       perform {{.schema}}._gw_hold_names(array[identifier], array[queue_name]);
     end if;
 
-    -- After the name lock; see _gw_move_jobs. The task is created before the lanes, as in add_jobs: two calls that create
-    -- both in different orders would deadlock.
-    if pg_relation_size('{{ replace "'" "''" .schema }}._gw_limits'::regclass) > 0 then
-      if not exists (select from {{.schema}}._private_tasks as t where t.identifier = add_job.identifier) then
-        perform {{.schema}}._gw_make_names(array[identifier], null);
-      end if;
-      queue_id := ({{.schema}}._gw_groups_of(
-        array[row(identifier, payload, queue_name, null, null, null, null, flags)::{{.schema}}.job_spec]))[1];
-      if queue_id is not null then
-        -- Claims will look at the group: here, because an ordinary job would pay for one more condition after its insert.
-        perform {{.schema}}._gw_add_front(
-          queue_id, priority, case when job_key is null or job_key_mode is distinct from 'preserve_run_at' then run_at else '-infinity' end);
-      end if;
-    end if;
-
     -- Names are created before the row under the key is locked. If this call held the row while it waited for a
     -- transaction that creates the same name, and that transaction waited for the row, both would deadlock.
-    if queue_name is not null and queue_id is null then
+    if queue_name is not null then
       select q.id into queue_id from {{.schema}}._private_job_queues as q where q.queue_name = add_job.queue_name;
       if not found then
         perform {{.schema}}._gw_make_names(array[identifier], array[queue_name]);
         select q.id into queue_id from {{.schema}}._private_job_queues as q where q.queue_name = add_job.queue_name;
       end if;
+    elsif pg_relation_size('{{ replace "'" "''" .schema }}._gw_limit_changes'::regclass) > 0
+          and {{.schema}}._gw_incoming(array[identifier]) is not null then
+      queue_id := -1; -- a claim looks for the limits of the job
     end if;
   end if;
 
@@ -104,12 +92,11 @@ begin
 
   if job_key is not null then
     added := {{.schema}}._gw_add_keyed_job(
-      task.id, payload, queue_id, run_at, max_attempts, job_key, priority, flags, coalesce(job_key_mode, 'replace'));
+      task.id, queue_id, row(identifier, payload, queue_name, run_at, max_attempts, job_key, priority, flags)::{{.schema}}.job_spec,
+      coalesce(job_key_mode, 'replace'));
     -- Of a ready job workers are notified even if nothing else has changed: those that look now pass over its row.
-    -- A waiting job with an error may be a suspect. With its next revision it is an ordinary job, of which workers are
-    -- notified. The table of suspects is not read here: roles that only add jobs may have no right to it.
     if job_key_mode = 'unsafe_dedupe' and added.revision > 0
-       and (added.is_available and (added.run_at <= clock_timestamp() or added.last_error is not null)) is not true then
+       and (added.is_available and added.run_at <= clock_timestamp()) is not true then
       return added;
     end if;
   end if;

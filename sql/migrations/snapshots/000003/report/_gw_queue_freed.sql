@@ -1,4 +1,4 @@
--- Trigger: a statement has freed a named queue. If the next job of the queue is due, the trigger notifies the workers:
+-- Trigger: a statement has freed a named queue. If the queue is paused, its pause takes it. If the next job of the queue is due, the trigger notifies the workers:
 -- the worker that freed the queue may have searched for jobs before the queue was free.
 -- The trigger is deferred to the commit, because a job may be added to the queue while the transaction is open; a
 -- worker notified of that job finds the queue locked. Above READ COMMITTED the snapshot may be too old to show such a
@@ -11,8 +11,12 @@ create or replace function {{.schema}}._gw_queue_freed()
   set search_path = pg_catalog, pg_temp
   set plan_cache_mode = force_generic_plan
   set enable_seqscan = off
+  set jit = off
 as $$
 begin
+  if pg_relation_size('{{ replace "'" "''" .schema }}._gw_limit_changes'::regclass) > 0 then
+    perform {{.schema}}._gw_take_paused(array[new.id]); -- Node workers free queues, too
+  end if;
   -- The same as _gw_wake(1), without a function call for every queued job.
   perform pg_notify('jobs:insert', '{"count":1}')
     where (exists (select from {{.schema}}._private_jobs as j
@@ -29,4 +33,4 @@ end;
 $$;
 
 comment on function {{.schema}}._gw_queue_freed() is
-  'Trigger on _private_job_queues: wakes a worker when a queue becomes free and a due job is waiting in it.';
+  'Trigger on _private_job_queues: gives a queue that becomes free to its pause, or wakes a worker if a due job is waiting in it.';

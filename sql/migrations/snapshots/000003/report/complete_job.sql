@@ -12,11 +12,13 @@ create or replace function {{.schema}}.complete_job(
   returns boolean
   language plpgsql
   set search_path = pg_catalog, pg_temp
+  set plan_cache_mode = force_generic_plan
   set enable_seqscan = off
+  set enable_bitmapscan = off
+  set jit = off
 as $$
 declare
-  queue_id    integer;
-  was_held_at timestamptz;
+  ended {{.schema}}._gw_ended_job;
 begin
   if job_id is null then
     perform {{.schema}}._gw_check_outcomes(array[job_id], null);
@@ -28,13 +30,13 @@ begin
    where j.id = job_id
      and j.locked_by = worker_id
      and {{.schema}}._gw_is_held(j.locked_at, lease)
-  returning j.job_queue_id, j.locked_at into queue_id, was_held_at;
+  returning j.id, j.job_queue_id, j.locked_at into ended;
   if not found then
     perform {{.schema}}._gw_wake_for(array[job_id]);
     return false;
   end if;
-  if queue_id is not null then
-    perform {{.schema}}._gw_free_queues(worker_id, array[queue_id], array[job_id], array[was_held_at]);
+  if ended.queue_id is not null then
+    perform {{.schema}}._gw_release(worker_id, array[ended], 'ended');
   end if;
   return true;
 end;

@@ -17,86 +17,40 @@ create or replace function {{.schema}}.complete_job_batch(
   set jit = off
 as $$
 declare
-  completed bigint;
-  groups    integer[];
+  completed bigint[];
+  ended     {{.schema}}._gw_ended_job[]; -- those of them that are in queues or lanes
 begin
   if results is not null then
     perform {{.schema}}._gw_take_results(worker_id, job_ids, leases, results);
   end if;
-  if pg_relation_size('{{ replace "'" "''" .schema }}._gw_group_lanes'::regclass) > 0 then -- without limits it has no pages
-    groups := array(
-      select j.job_queue_id
-        from {{.schema}}._private_jobs as j
-       where j.id = any (job_ids) and j.locked_by = worker_id and j.job_queue_id < 0
-       order by j.id
-         for update);
-  end if;
   if leases is null or cardinality(leases) = cardinality(job_ids) and leases[1] = all (leases) then
     -- Jobs of one claim, or jobs that the worker holds by any lease.
-    if cardinality(job_ids) > 1 and pg_relation_size('{{ replace "'" "''" .schema }}._private_job_queues'::regclass) = 0 then
-      -- There was never a named queue, so no queue needs to be freed, and the function need not go through the deleted
-      -- jobs.
-      return query
+    with gone as (
       delete from {{.schema}}._private_jobs as j
        where j.id = any (job_ids)
          and j.locked_by = worker_id
          and coalesce((select {{.schema}}._gw_locked_at(leases[1])), j.locked_at) = j.locked_at
-      returning j.id;
-    else
-      return query
-      with gone as (
-        delete from {{.schema}}._private_jobs as j
-         where j.id = any (job_ids)
-           and j.locked_by = worker_id
-           and coalesce((select {{.schema}}._gw_locked_at(leases[1])), j.locked_at) = j.locked_at
-        returning j.id, j.job_queue_id, j.locked_at
-      ), ended as materialized (
-        select array_agg(g.job_queue_id order by g.job_queue_id) as queue_ids, array_agg(g.locked_at order by g.job_queue_id) as locked_ats
-          from gone as g
-         where g.job_queue_id > 0
-      ), freed as (
-        update {{.schema}}._private_job_queues as q
-           set locked_at = {{.schema}}._gw_queue_locked_at(q.locked_at, q.id, e.queue_ids, e.locked_ats),
-               locked_by = case when {{.schema}}._gw_queue_locked_at(q.locked_at, q.id, e.queue_ids, e.locked_ats) is not null then q.locked_by end
-          from ended as e
-         where q.id = any (e.queue_ids) and q.locked_by = worker_id
-      )
-      select g.id from gone as g;
-    end if;
-  elsif cardinality(leases) = cardinality(job_ids) and array_position(job_ids, null) is null then
-    -- Jobs of several claims. Leases are found by binary search, so ids must ascend.
-    return query
-    with outcomes as materialized (
-      select array_agg(o.id order by o.id) as ids, array_agg(o.lease order by o.id) as leases
-        from unnest(job_ids, leases) as o (id, lease)
-    ), gone as (
-      delete from {{.schema}}._private_jobs as j
-       using outcomes as o
-       where j.id = any (o.ids)
-         and j.locked_by = worker_id
-         and {{.schema}}._gw_is_held(j.locked_at, o.leases[width_bucket(j.id, o.ids)])
       returning j.id, j.job_queue_id, j.locked_at
-    ), ended as materialized (
-      select array_agg(g.job_queue_id order by g.job_queue_id) as queue_ids, array_agg(g.locked_at order by g.job_queue_id) as locked_ats
-        from gone as g
-       where g.job_queue_id > 0
-    ), freed as (
-      update {{.schema}}._private_job_queues as q
-         set locked_at = {{.schema}}._gw_queue_locked_at(q.locked_at, q.id, e.queue_ids, e.locked_ats),
-             locked_by = case when {{.schema}}._gw_queue_locked_at(q.locked_at, q.id, e.queue_ids, e.locked_ats) is not null then q.locked_by end
-        from ended as e
-       where q.id = any (e.queue_ids) and q.locked_by = worker_id
     )
-    select g.id from gone as g;
+    select array_agg(g.id),
+           array_agg(row(g.id, g.job_queue_id, g.locked_at)::{{.schema}}._gw_ended_job) filter (where g.job_queue_id is not null)
+      into completed, ended
+      from gone as g;
+  else
+    -- Jobs of several claims, or invalid arguments.
+    perform {{.schema}}._gw_check_outcomes(job_ids, leases);
+    ended := {{.schema}}._gw_hold(worker_id, job_ids, leases);
+    completed := array(select e.job_id from unnest(ended) as e);
+    delete from {{.schema}}._private_jobs as j where j.id = any (completed);
   end if;
-  get diagnostics completed = row_count;
-  if groups <> '{}' then
-    perform {{.schema}}._gw_free_lanes(groups);
+  if ended is not null then
+    perform {{.schema}}._gw_release(worker_id, ended, 'ended');
   end if;
-  if (completed = cardinality(job_ids)) is not true then
+  if (cardinality(completed) = cardinality(job_ids)) is not true then
     perform {{.schema}}._gw_check_outcomes(job_ids, leases); -- some are no longer held, or the ids are invalid
     perform {{.schema}}._gw_wake_for(job_ids);
   end if;
+  return query select u.id from unnest(completed) as u (id);
 end;
 $$;
 

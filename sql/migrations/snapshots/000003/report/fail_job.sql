@@ -29,8 +29,9 @@ begin
   return query
   select f.id, f.state, f.run_at, f.attempts, f.max_attempts
     from {{.schema}}._gw_fail_jobs(
-           worker_id, array[job_id], array[lease], array[error_message],
-           array[coalesce(retry_at, {{.schema}}._gw_after(now(), retry_in))], array[replacement_payload], array[permanent]) as f;
+           worker_id,
+           array[row(job_id, lease, error_message, coalesce(retry_at, {{.schema}}._gw_after(now(), retry_in)), replacement_payload,
+                     permanent)::{{.schema}}._gw_failure]) as f;
 end;
 $$;
 

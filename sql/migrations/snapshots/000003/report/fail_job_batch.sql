@@ -16,14 +16,9 @@ create or replace function {{.schema}}.fail_job_batch(
   set search_path = pg_catalog, pg_temp
 as $$
 declare
-  mark      text; -- replaces such escapes, if any, while the JSON is read; the JSON functions would raise an error for them
-  wrong     text;
-  job_ids   bigint[];
-  leases    bigint[];
-  messages  text[];
-  retry_ats timestamptz[];
-  payloads  json[];
-  permanent boolean[];
+  mark     text; -- replaces such escapes, if any, while the JSON is read; the JSON functions would raise an error for them
+  wrong    text;
+  reported {{.schema}}._gw_failure[];
 begin
   if json_typeof(failures) is distinct from 'array' then
     raise exception 'Failures must be a JSON array of objects.' using errcode = 'GWWOB';
@@ -63,22 +58,23 @@ begin
     raise exception 'retry_in must be a number: job %.', wrong using errcode = 'GWWRT';
   end if;
 
-  select coalesce(array_agg((f.failure ->> 'id')::bigint), '{}'),
-         array_agg((f.failure ->> 'lease')::bigint),
-         array_agg(case when mark is null then f.failure ->> 'message'
-                        else {{.schema}}._gw_without_marks(f.failure ->> 'message', mark) end),
-         array_agg(coalesce((f.failure ->> 'retry_at')::timestamptz,
-                            {{.schema}}._gw_after_seconds(now(), (f.failure ->> 'retry_in')::double precision))),
-         array_agg(case when mark is null then f.failure -> 'payload'
-                        else replace((f.failure -> 'payload')::text, mark, E'\\u')::json end),
-         array_agg(coalesce((f.failure ->> 'permanent')::boolean, false))
-    into job_ids, leases, messages, retry_ats, payloads, permanent
+  select coalesce(array_agg(row(
+           (f.failure ->> 'id')::bigint,
+           (f.failure ->> 'lease')::bigint,
+           case when mark is null then f.failure ->> 'message'
+                else {{.schema}}._gw_without_marks(f.failure ->> 'message', mark) end,
+           coalesce((f.failure ->> 'retry_at')::timestamptz,
+                    {{.schema}}._gw_after_seconds(now(), (f.failure ->> 'retry_in')::double precision)),
+           case when mark is null then f.failure -> 'payload'
+                else replace((f.failure -> 'payload')::text, mark, E'\\u')::json end,
+           coalesce((f.failure ->> 'permanent')::boolean, false))::{{.schema}}._gw_failure), '{}')
+    into reported
     from json_array_elements(failures) as f (failure);
-  perform {{.schema}}._gw_check_outcomes(job_ids, leases);
+  perform {{.schema}}._gw_check_outcomes(array(select r.job_id from unnest(reported) as r), null);
 
   return query
   select f.id, f.state, f.run_at, f.attempts, f.max_attempts
-    from {{.schema}}._gw_fail_jobs(worker_id, job_ids, leases, messages, retry_ats, payloads, permanent) as f;
+    from {{.schema}}._gw_fail_jobs(worker_id, reported) as f;
 end;
 $$;
 

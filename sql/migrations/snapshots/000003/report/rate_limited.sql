@@ -1,8 +1,8 @@
 -- For a worker whose jobs were refused by the service that they call, for example with the status 429 and Retry-After:
--- returns the jobs to the queue as return_job_batch does, so that the attempts do not count, and closes their lanes for
--- retry_in. A job without limits is itself deferred for retry_in. Returns the new state of each job that it changed, as
--- return_job_batch does.
--- Locks: the job rows by id; lanes by id, which claims hold briefly; queue rows by id.
+-- returns the jobs to the queue as return_job_batch does, so that the attempts do not count, and closes their gates, but not those of
+-- all keys of a limit, for retry_in. A job without such gates is itself deferred for retry_in. Returns the new state of each job that
+-- it changed, as return_job_batch does.
+-- Locks: the job rows by id; queue rows by id.
 -- Raises GWWOB if the arrays do not match; GWWEX unless retry_in is positive and at most 1000 years.
 create or replace function {{.schema}}.rate_limited_batch(
   worker_id text,
@@ -13,43 +13,31 @@ create or replace function {{.schema}}.rate_limited_batch(
   returns table (id bigint, state text, run_at timestamptz, attempts smallint, max_attempts smallint)
   language plpgsql
   set search_path = pg_catalog, pg_temp
+  set plan_cache_mode = force_generic_plan
   set enable_seqscan = off
   set enable_bitmapscan = off
   set jit = off
 as $$
-#variable_conflict use_variable
 declare
-  back     record;
-  lane_ids integer[];
+  held    {{.schema}}._gw_ended_job[];
+  limited bigint[]; -- those that have a gate to close
 begin
   perform {{.schema}}._gw_check_expiry(retry_in);
   perform {{.schema}}._gw_check_outcomes(job_ids, leases);
-  for back in
-    select r.*
-      from (select array_agg(u.job_id) as ids, array_agg(u.lease) filter (where leases is not null) as leases,
-                   j.job_queue_id < 0 as is_limited
-              from unnest(job_ids, leases) as u (job_id, lease)
-              join {{.schema}}._private_jobs as j on j.id = u.job_id
-             group by j.job_queue_id < 0) as o
-     cross join lateral {{.schema}}.return_job_batch(
-                          worker_id, o.ids, o.leases, case when o.is_limited is not true then retry_in end) as r
-  loop
-    id := back.id;
-    state := back.state;
-    run_at := back.run_at;
-    attempts := back.attempts;
-    max_attempts := back.max_attempts;
-    return next;
-    lane_ids := lane_ids || (
-      select g.lanes
-        from {{.schema}}._private_jobs as j
-        join {{.schema}}._gw_groups as g on g.id = j.job_queue_id
-       where j.id = back.id);
-  end loop;
-  perform from {{.schema}}._gw_lanes as l where l.id = any (lane_ids) order by l.id for no key update;
-  update {{.schema}}._gw_lanes as l
-     set closed_until = greatest(l.closed_until, clock_timestamp() + retry_in)
-   where l.id = any (lane_ids) and not l.is_total;
+  held := {{.schema}}._gw_hold(worker_id, job_ids, leases);
+  if pg_relation_size('{{ replace "'" "''" .schema }}._gw_limit_changes'::regclass) > 0 then
+    limited := {{.schema}}._gw_close_gates(held, retry_in);
+  end if;
+  return query
+  select r.id, r.state, r.run_at, r.attempts, r.max_attempts
+    from (select array_agg(row(h.job_id, h.queue_id, h.held_at)::{{.schema}}._gw_ended_job order by h.job_id) as held, l.is_limited
+            from unnest(held) as h
+           cross join lateral (select (h.job_id = any (limited)) is true as is_limited) as l
+           group by l.is_limited) as o
+   cross join lateral {{.schema}}._gw_return_jobs(worker_id, o.held, case when not o.is_limited then retry_in end) as r;
+  if (cardinality(held) = cardinality(job_ids)) is not true then
+    perform {{.schema}}._gw_wake_for(job_ids);
+  end if;
 end;
 $$;
 
@@ -73,3 +61,42 @@ $$;
 
 comment on function {{.schema}}.rate_limited(text, bigint, bigint, interval) is
   'Returns a job that a service has refused for now, such as by the status 429: the attempt does not count, and no job of its lanes starts for retry_in. Returns whether the worker held the job by this lease.';
+
+-- Closes the gates of these running jobs for some time, but not those of all keys of a limit. Returns the jobs that have such gates.
+-- The rows of the gates are changed by the next claim that holds their limits. Its caller forces plans by indexes.
+create or replace function {{.schema}}._gw_close_gates(
+  jobs     {{.schema}}._gw_ended_job[],
+  retry_in interval
+)
+  returns bigint[]
+  language plpgsql
+  set search_path = pg_catalog, pg_temp
+as $$
+declare
+  closed bigint[];
+begin
+  with passed as materialized (
+    select o.job_id, g.limit_id, g.id
+      from (select j.job_id, j.queue_id as lane_id from unnest(jobs) as j where j.queue_id <= -16
+            union all
+            select j.job_id, q.lane_id
+              from unnest(jobs) as j
+             cross join lateral (select l.lane_id from {{.schema}}._gw_queued_lanes as l where l.job_id = j.job_id offset 0) as q
+             where j.queue_id > 0) as o
+     cross join lateral (select l.gates from {{.schema}}._gw_lanes as l where l.id = o.lane_id offset 0) as l
+     cross join unnest(l.gates) as u (gate_id)
+     cross join lateral (select g.id, g.limit_id
+                           from {{.schema}}._gw_gates as g
+                          where g.id = u.gate_id and not g.is_total
+                         offset 0) as g
+  ), told as (
+    insert into {{.schema}}._gw_gate_ends (limit_id, gate_id, closed_until)
+    select p.limit_id, p.id, {{.schema}}._gw_after(clock_timestamp(), retry_in) from passed as p group by p.limit_id, p.id
+  )
+  select array_agg(distinct p.job_id) into closed from passed as p;
+  return closed;
+end;
+$$;
+
+comment on function {{.schema}}._gw_close_gates({{.schema}}._gw_ended_job[], interval) is
+  'Internal: closes the gates of these running jobs for some time. Returns the jobs that have such gates.';

@@ -1,0 +1,124 @@
+-- Returns the claim that the arguments of get_job_batch describe, for its parts.
+-- Raises GWWID (worker id), GWWBS (batch sizes), GWWFF (forbidden flags of tasks).
+create or replace function {{.schema}}._gw_new_claim(
+  worker_id            text,
+  task_identifiers     text[],
+  batch_size           integer,
+  forbidden_flags      text[],
+  due                  timestamptz,
+  task_forbidden_flags json,
+  max_bytes            integer,
+  queue_batch          integer
+)
+  returns {{.schema}}._gw_claim
+  language plpgsql
+  set search_path = pg_catalog, pg_temp -- get_job_batch sets the planner options
+as $$
+declare
+  claim {{.schema}}._gw_claim;
+begin
+  if (length(worker_id) between 1 and 128) is not true then
+    raise exception 'Worker id must be 1 to 128 characters long.' using errcode = 'GWWID';
+  elsif (batch_size >= 1) is not true then
+    raise exception 'Batch size must be at least 1, not %.', coalesce(batch_size::text, 'null') using errcode = 'GWWBS';
+  elsif (queue_batch >= 1) is not true then
+    raise exception 'Queue batch must be at least 1, not %.', coalesce(queue_batch::text, 'null') using errcode = 'GWWBS';
+  end if;
+  claim := row(worker_id, null, forbidden_flags, null, null, due, clock_timestamp(), least(batch_size, 1000000000), least(queue_batch, 1000), max_bytes);
+  if task_identifiers is not null then
+    claim.task_ids := array(select t.id from {{.schema}}._private_tasks as t where t.identifier = any (task_identifiers) order by t.id);
+  end if;
+  if task_forbidden_flags is not null then
+    select f.task_ids, f.flagged_tasks, f.task_flags
+      into claim.task_ids, claim.flagged_tasks, claim.task_flags
+      from {{.schema}}._gw_task_flags(task_forbidden_flags, claim.task_ids) as f;
+  end if;
+  return claim;
+end;
+$$;
+
+comment on function {{.schema}}._gw_new_claim(text, text[], integer, text[], timestamptz, json, integer, integer) is
+  'Internal: returns the claim that the arguments of get_job_batch describe.';
+
+-- Returns which kinds of jobs a claim has to look for, beside those without a queue: whether jobs are in a named queue, and whether
+-- jobs are in a lane or incoming. A worker that runs a suspect alone claims nothing.
+create or replace function {{.schema}}._gw_kinds_of_jobs(
+  worker_id      text,
+  out runs_alone boolean,
+  out limited    boolean,
+  out queued     boolean
+)
+  language plpgsql
+  set search_path = pg_catalog, pg_temp -- get_job_batch sets the planner options
+as $$
+begin
+  -- The order makes _gw_queue_heads the index.
+  select case when exists (select from {{.schema}}._gw_suspects as s where s.job_id > 0) then {{.schema}}._gw_runs_alone(worker_id) end,
+         n.incoming = -1 or n.lane is not null,
+         n.incoming > 0 or exists (select from {{.schema}}._private_jobs as j where j.is_available and j.job_queue_id > 0)
+    into runs_alone, limited, queued
+    from (select (select j.job_queue_id
+                    from {{.schema}}._private_jobs as j
+                   where j.is_available and j.job_queue_id >= -1
+                   order by j.job_queue_id
+                   limit 1) as incoming,
+                 (select j.job_queue_id
+                    from {{.schema}}._private_jobs as j
+                   where j.is_available and j.job_queue_id <= -16
+                   order by j.job_queue_id
+                   limit 1) as lane
+          offset 0) as n;
+end;
+$$;
+
+comment on function {{.schema}}._gw_kinds_of_jobs(text) is
+  'Internal: returns whether a claim has to look for jobs in named queues and with limits, and whether its worker runs a suspect alone.';
+
+-- Returns whether there are limits or pauses.
+create or replace function {{.schema}}._gw_has_limits()
+  returns boolean
+  language plpgsql
+  stable
+  set search_path = pg_catalog, pg_temp
+as $$
+begin
+  -- The table has no page before the first one.
+  return pg_relation_size('{{ replace "'" "''" .schema }}._gw_limit_changes'::regclass) > 0
+         and (select exists (select from {{.schema}}._gw_limits) or exists (select from {{.schema}}._gw_pauses));
+end;
+$$;
+
+comment on function {{.schema}}._gw_has_limits() is
+  'Internal: returns whether there are limits or pauses.';
+
+-- Returns the tasks whose jobs a claim may take: those that it is for, without the paused ones. The result is never null.
+create or replace function {{.schema}}._gw_served_tasks(
+  claim {{.schema}}._gw_claim
+)
+  returns integer[]
+  language plpgsql
+  stable
+  set search_path = pg_catalog, pg_temp -- get_job_batch sets the planner options
+as $$
+declare
+  everything boolean;
+  paused     integer[];
+begin
+  select coalesce(bool_or(p.task is null and p.queue_name is null and p.limit_name is null), false),
+         array_agg((select t.id from {{.schema}}._private_tasks as t where t.identifier = p.task)) filter (where p.task is not null)
+    into everything, paused
+    from {{.schema}}._gw_pauses as p
+   where (p.until <= claim.claimed_at) is not true;
+  if everything then
+    return '{}';
+  end if;
+  claim.task_ids := coalesce(claim.task_ids, array(select t.id from {{.schema}}._private_tasks as t order by t.id));
+  if paused is not null then
+    claim.task_ids := array(select t.id from unnest(claim.task_ids) as t (id) where (t.id = any (paused)) is not true);
+  end if;
+  return claim.task_ids;
+end;
+$$;
+
+comment on function {{.schema}}._gw_served_tasks({{.schema}}._gw_claim) is
+  'Internal: returns the tasks whose jobs a claim may take: those that it is for, without the paused ones.';

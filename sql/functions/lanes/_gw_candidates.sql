@@ -1,0 +1,234 @@
+-- The jobs that a claim looks at while limits apply. All these functions read without locks; run_at, turn and id give the order among
+-- jobs of one priority. They pass over rows that another transaction is changing; see _gw_is_free.
+
+-- Returns the first incoming jobs of each of these tasks. A job whose lane has jobs before it, or that is to take its turn, parks: it
+-- goes into its lane first. A task of which all jobs share their gates needs no more of them than these have room. Incoming jobs of a
+-- task without limits are plain.
+create or replace function {{.schema}}._gw_incoming_candidates(
+  claim {{.schema}}._gw_claim,
+  tasks {{.schema}}._gw_limited_task[],
+  wide  integer
+)
+  returns table (candidate {{.schema}}._gw_candidate, priority smallint, run_at timestamptz, turn bigint, id bigint)
+  language plpgsql
+  stable
+  set search_path = pg_catalog, pg_temp -- get_job_batch sets the planner options
+as $$
+#variable_conflict use_column
+declare
+  snapshot txid_snapshot := txid_current_snapshot();
+begin
+  return query
+  select row(j.place, j.version, j.id, null,
+             case when t.limit_ids <> '{}' then coalesce(l.id, 0) end, g.gates, true, t.by_key,
+             t.is_fair and l.fair_gate is not null
+             or t.by_key and coalesce(l.gate is distinct from 0 and (l.priority, l.run_at, l.job_id) <= (j.priority, j.run_at, j.id), false),
+             null)::{{.schema}}._gw_candidate,
+         j.priority, j.run_at, 0::bigint, j.id
+    from unnest(tasks) as t
+   cross join lateral (
+          select min(r.room) as room
+            from {{.schema}}._gw_gate_rooms(
+                   array(select g.id from {{.schema}}._gw_gates as g where g.limit_id = any (t.limit_ids) and g.key is null),
+                   claim.claimed_at) as r) as shared
+   cross join lateral (
+          select j.ctid as place, j.xmin as version, j.id, j.priority, j.run_at, j.payload, j.flags
+            from {{.schema}}._private_jobs as j
+           where j.is_available and j.job_queue_id = -1 and j.task_id = t.task_id
+             and {{.schema}}._gw_suits(j.run_at, j.task_id, j.flags, claim.due, null, claim.forbidden_flags, claim.flagged_tasks, claim.task_flags)
+             and (j.xmax = '0' or {{.schema}}._gw_is_free(j.xmax, snapshot))
+           order by j.priority, j.run_at, j.id
+           limit case when t.is_fair then greatest(wide, 300)
+                      when shared.room = 0 then 0
+                      when t.by_key then greatest(wide, 50)
+                      else least(wide, shared.room) end) as j
+   cross join lateral (
+          select coalesce(array_agg(g.gate_id order by g.gate_id), '{}') as gates
+            from {{.schema}}._gw_gates_of(t.limit_ids, j.payload, j.flags) as g) as g
+    left join lateral (
+          select l.id, l.fair_gate, l.gate, l.priority, l.run_at, l.job_id
+            from {{.schema}}._gw_lanes as l
+           where l.task_id = t.task_id and l.generation = t.generation and l.gates = g.gates
+          offset 0) as l on true;
+end;
+$$;
+
+comment on function {{.schema}}._gw_incoming_candidates({{.schema}}._gw_claim, {{.schema}}._gw_limited_task[], integer) is
+  'Internal, for claims: returns the first incoming jobs of each of these tasks.';
+
+-- Returns the first jobs of the open lanes of these tasks, of each lane as many as its gates have room, or a row without a job. A job that
+-- passes other gates than its lane, because somebody has changed its payload, parks with -1: it becomes incoming. Lanes of
+-- a fair limit take turns among each other; each comes where its first job does, but not before the lanes whose turn is earlier.
+create or replace function {{.schema}}._gw_lane_candidates(
+  claim {{.schema}}._gw_claim,
+  tasks {{.schema}}._gw_limited_task[],
+  most  integer,
+  wide  integer
+)
+  returns table (candidate {{.schema}}._gw_candidate, priority smallint, run_at timestamptz, turn bigint, id bigint)
+  language plpgsql
+  stable
+  set search_path = pg_catalog, pg_temp -- get_job_batch sets the planner options
+as $$
+#variable_conflict use_column
+declare
+  snapshot txid_snapshot := txid_current_snapshot();
+begin
+  return query
+  with jobs as (
+    select l.id as lane_id, l.gates, l.fair_gate, l.served_at, l.running + coalesce(j.number, 0) as running, j.place, j.version, j.id,
+           j.id is not null
+           and l.gates <> (select coalesce(array_agg(g.gate_id order by g.gate_id), '{}')
+                             from {{.schema}}._gw_gates_of(t.limit_ids, j.payload, j.flags) as g) as is_changed,
+           coalesce(j.priority, l.priority) as priority, coalesce(j.run_at, l.run_at) as run_at
+      from unnest(tasks) as t
+     cross join lateral (
+            select l.id, l.gates, l.fair_gate, l.running, l.served_at, l.priority, l.run_at, l.job_id
+              from {{.schema}}._gw_lanes as l
+             where l.task_id = t.task_id and l.gate is null and l.generation = t.generation
+             order by l.priority, l.running, l.served_at, l.run_at, l.job_id
+             limit wide) as l
+     cross join lateral (select min(r.room) as room from {{.schema}}._gw_gate_rooms(l.gates, claim.claimed_at) as r) as r
+      left join lateral (
+            select j.*, row_number() over (order by j.priority, j.run_at, j.id) as number
+              from (select j.ctid as place, j.xmin as version, j.priority, j.run_at, j.id, j.payload, j.flags
+                      from {{.schema}}._private_jobs as j
+                     where j.is_available and j.job_queue_id = l.id and (j.priority, j.run_at, j.id) >= (l.priority, l.run_at, l.job_id)
+                       and {{.schema}}._gw_suits(j.run_at, j.task_id, j.flags, claim.due, null, claim.forbidden_flags, claim.flagged_tasks, claim.task_flags)
+                       and (j.xmax = '0' or {{.schema}}._gw_is_free(j.xmax, snapshot))
+                     order by j.priority, j.run_at, j.id
+                     limit least(most, greatest(r.room, 1))) as j) as j on true
+  )
+  select row(j.place, j.version, j.id, null, case when j.is_changed then -1 else j.lane_id end, j.gates, false, true, j.is_changed,
+             null)::{{.schema}}._gw_candidate,
+         j.priority,
+         case when j.fair_gate is null then j.run_at else max(j.run_at) over before end,
+         case when j.fair_gate is null then 0 else row_number() over before end,
+         j.id
+    from jobs as j
+  window before as (partition by j.fair_gate is null, j.priority order by j.running, j.served_at, j.run_at, j.id rows unbounded preceding);
+end;
+$$;
+
+comment on function {{.schema}}._gw_lane_candidates({{.schema}}._gw_claim, {{.schema}}._gw_limited_task[], integer, integer) is
+  'Internal, for claims: returns the first jobs of the open lanes of these tasks.';
+
+-- Returns the first jobs of these named queues, which the caller has locked in an earlier statement, so this one sees what the last holder
+-- of each queue committed. If the first job is of a limited task of which the claim does not hold all limits, its queue waits.
+create or replace function {{.schema}}._gw_queue_candidates(
+  claim     {{.schema}}._gw_claim,
+  tasks     {{.schema}}._gw_limited_task[],
+  limited   integer[],
+  queue_ids integer[]
+)
+  returns table (candidate {{.schema}}._gw_candidate, priority smallint, run_at timestamptz, turn bigint, id bigint)
+  language plpgsql
+  stable
+  set search_path = pg_catalog, pg_temp -- get_job_batch sets the planner options
+as $$
+#variable_conflict use_column
+begin
+  return query
+  select row(j.place, j.version, j.id, q.id, case when t.limit_ids <> '{}' then coalesce(l.id, 0) end, g.gates, false, false, false,
+             null)::{{.schema}}._gw_candidate,
+         j.priority, j.run_at, 0::bigint, j.id
+    from unnest(queue_ids) as q (id)
+   cross join lateral (
+          select j.ctid as place, j.xmin as version, j.id, j.priority, j.run_at, j.task_id, j.payload, j.flags
+            from {{.schema}}._private_jobs as j
+           where j.is_available and j.job_queue_id = q.id
+             and {{.schema}}._gw_suits(j.run_at, j.task_id, j.flags, claim.due, claim.task_ids, claim.forbidden_flags, claim.flagged_tasks, claim.task_flags)
+           order by j.priority, j.run_at, j.id
+           limit 1) as j
+    left join unnest(tasks) as t on t.task_id = j.task_id
+    left join lateral (
+          select coalesce(array_agg(g.gate_id order by g.gate_id), '{}') as gates
+            from {{.schema}}._gw_gates_of(t.limit_ids, j.payload, j.flags) as g) as g on t.limit_ids <> '{}'
+    left join lateral (
+          select l.id
+            from {{.schema}}._gw_lanes as l
+           where l.task_id = t.task_id and l.generation = t.generation and l.gates = g.gates
+          offset 0) as l on true
+   where t.task_id is not null or j.task_id <> all (limited);
+end;
+$$;
+
+comment on function {{.schema}}._gw_queue_candidates({{.schema}}._gw_claim, {{.schema}}._gw_limited_task[], integer[], integer[]) is
+  'Internal, for claims: returns the first jobs of these named queues.';
+
+-- Returns the first plain jobs. Those of limited tasks, which were added before their task had a limit or by somebody who does not know of
+-- it, become incoming; came says whether there were any.
+-- Locks: the jobs that become incoming, without waiting.
+create or replace function {{.schema}}._gw_plain_candidates(
+  claim   {{.schema}}._gw_claim,
+  limited integer[],
+  wide    integer,
+  out plain tid[],
+  out came  boolean
+)
+  language plpgsql
+  set search_path = pg_catalog, pg_temp -- get_job_batch sets the planner options
+as $$
+declare
+  snapshot txid_snapshot := txid_current_snapshot();
+  places   tid[];
+begin
+  select array_agg(p.place) filter (where p.task_id <> all (limited)), array_agg(p.place) filter (where p.task_id = any (limited))
+    into plain, places
+    from (select j.ctid as place, j.task_id
+            from {{.schema}}._private_jobs as j
+           where j.is_available and j.job_queue_id is null
+             and {{.schema}}._gw_suits(j.run_at, j.task_id, j.flags, claim.due, claim.task_ids, claim.forbidden_flags, claim.flagged_tasks, claim.task_flags)
+             and (j.xmax = '0' or {{.schema}}._gw_is_free(j.xmax, snapshot))
+           order by j.priority, j.run_at, j.id
+           limit wide) as p;
+  came := places is not null;
+  if came then
+    update {{.schema}}._private_jobs as j
+       set job_queue_id = -1
+     where j.ctid = any (array(select j.ctid
+                                 from {{.schema}}._private_jobs as j
+                                where j.ctid = any (places) and j.is_available and j.job_queue_id is null and j.task_id = any (limited)
+                                  for update skip locked));
+  end if;
+end;
+$$;
+
+comment on function {{.schema}}._gw_plain_candidates({{.schema}}._gw_claim, integer[], integer) is
+  'Internal, for claims: returns the first plain jobs; those of limited tasks become incoming.';
+
+-- Returns the jobs that a claim looks at, in the order in which they are to start.
+create or replace function {{.schema}}._gw_candidates(
+  claim     {{.schema}}._gw_claim,
+  tasks     {{.schema}}._gw_limited_task[],
+  limited   integer[],
+  plain     tid[],
+  queue_ids integer[],
+  most      integer,
+  wide      integer
+)
+  returns {{.schema}}._gw_candidate[]
+  language plpgsql
+  stable
+  set search_path = pg_catalog, pg_temp -- get_job_batch sets the planner options
+as $$
+begin
+  return array(
+    select c.candidate
+      from (select row(j.ctid, j.xmin, j.id, null, null, null, false, false, false, null)::{{.schema}}._gw_candidate as candidate,
+                   j.priority, j.run_at, 0::bigint as turn, j.id
+              from {{.schema}}._private_jobs as j
+             where j.ctid = any (plain)
+            union all
+            select i.candidate, i.priority, i.run_at, i.turn, i.id from {{.schema}}._gw_incoming_candidates(claim, tasks, wide) as i
+            union all
+            select l.candidate, l.priority, l.run_at, l.turn, l.id from {{.schema}}._gw_lane_candidates(claim, tasks, most, wide) as l
+            union all
+            select q.candidate, q.priority, q.run_at, q.turn, q.id
+              from {{.schema}}._gw_queue_candidates(claim, tasks, limited, queue_ids) as q) as c
+     order by c.priority, c.run_at, c.turn, c.id);
+end;
+$$;
+
+comment on function {{.schema}}._gw_candidates({{.schema}}._gw_claim, {{.schema}}._gw_limited_task[], integer[], tid[], integer[], integer, integer) is
+  'Internal, for claims: returns the jobs that a claim looks at, in the order in which they are to start.';

@@ -1,0 +1,125 @@
+-- Starts the jobs of a claim while there are limits, pauses, or jobs that were left from these, and returns their ids. It is the claim
+-- of jobs under limits; if there is no work under limits for its tasks, it is the ordinary search among the other tasks.
+-- It locks the limits of the tasks that have work and holds them to the end of the transaction: so claims under one limit follow each
+-- other, and gates and lanes are changed by one session at a time. It locks in one statement and reads in the next. Nothing waits.
+-- Above READ COMMITTED the snapshot may be older than the locks, so only jobs without limits start.
+-- Locks: rows of _gw_limits by id, queues, jobs; all without waiting.
+create or replace function {{.schema}}._gw_claim_limited(
+  claim {{.schema}}._gw_claim
+)
+  returns bigint[]
+  language plpgsql
+  set search_path = pg_catalog, pg_temp -- get_job_batch sets the planner options
+as $$
+declare
+  limited  integer[] := {{.schema}}._gw_tasks_under_limits(claim.task_ids);
+  tasks    {{.schema}}._gw_limited_task[];
+  held     integer[];
+  gate_ids integer[]; -- that this claim has changed
+  ids      bigint[] := '{}';
+  round    record;
+  wide     integer  := claim.batch_size;
+begin
+  if current_setting('transaction_isolation') in ('read committed', 'read uncommitted') then
+    if limited <> '{}' then
+      perform {{.schema}}._gw_plain_candidates(claim, limited, greatest(claim.batch_size, 50)); -- they come in
+    end if;
+    tasks := {{.schema}}._gw_tasks_with_work({{.schema}}._gw_limited_tasks(claim.task_ids, limited), claim.due, claim.claimed_at);
+  end if;
+  if tasks is null then
+    return {{.schema}}._gw_claim_unlimited(claim, limited);
+  end if;
+  held := {{.schema}}._gw_take_limits(tasks);
+  -- As they are now. From here on they stay so, because who changes them needs a lock that this transaction has.
+  tasks := array(select row(t.*)::{{.schema}}._gw_limited_task
+                   from unnest({{.schema}}._gw_limited_tasks(claim.task_ids, limited)) as t
+                  where t.limit_ids <@ held);
+  perform {{.schema}}._gw_empty_old_lanes(tasks);
+  gate_ids := {{.schema}}._gw_open_lanes(held, tasks, claim.batch_size, claim.claimed_at);
+  for number in 1 .. 3 loop
+    round := {{.schema}}._gw_claim_round(claim, tasks, limited, claim.batch_size - cardinality(ids), wide);
+    ids := ids || round.ids;
+    gate_ids := gate_ids || round.gate_ids;
+    exit when cardinality(ids) >= claim.batch_size or not round.more;
+    wide := greatest(2 * wide, 100);
+  end loop;
+  perform {{.schema}}._gw_name_gates(array(select distinct u.id from unnest(gate_ids) as u (id)), claim.claimed_at) where gate_ids is not null;
+  return ids;
+end;
+$$;
+
+comment on function {{.schema}}._gw_claim_limited({{.schema}}._gw_claim) is
+  'Internal: starts the jobs of a claim while there are limits or pauses, and returns their ids.';
+
+-- One look at the jobs of a claim: reads the first ones, decides, locks, starts. most: how many may start. wide: how many it looks
+-- at, at least, of each task. more: another round may start more.
+create or replace function {{.schema}}._gw_claim_round(
+  claim        {{.schema}}._gw_claim,
+  tasks        {{.schema}}._gw_limited_task[],
+  limited      integer[],
+  most         integer,
+  wide         integer,
+  out ids      bigint[],
+  out gate_ids integer[],
+  out more     boolean
+)
+  language plpgsql
+  set search_path = pg_catalog, pg_temp -- get_job_batch sets the planner options
+as $$
+declare
+  plain     record;
+  queue_ids integer[];
+  choice    record;
+begin
+  plain := {{.schema}}._gw_plain_candidates(claim, limited, greatest(wide, 50));
+  queue_ids := array(
+    select q.id
+      from unnest({{.schema}}._gw_first_queues(claim)) with ordinality as f (id, place)
+     cross join lateral (
+            select q.id
+              from {{.schema}}._private_job_queues as q
+             where q.id = f.id and q.locked_at is null
+               for no key update skip locked) as q
+     limit most);
+  choice := {{.schema}}._gw_choose_jobs(
+    {{.schema}}._gw_candidates(claim, tasks, limited, plain.plain, queue_ids, most, wide), most, claim.claimed_at);
+  if choice.without_lane <> '{}' then
+    perform {{.schema}}._gw_make_lanes(tasks, choice.without_lane);
+  end if;
+  select s.ids, s.gate_ids into ids, gate_ids from {{.schema}}._gw_start_jobs(claim, choice.chosen, choice.lane_ids) as s;
+  more := plain.came or choice.more;
+end;
+$$;
+
+comment on function {{.schema}}._gw_claim_round({{.schema}}._gw_claim, {{.schema}}._gw_limited_task[], integer[], integer, integer) is
+  'Internal: one look at the jobs of a claim under limits.';
+
+-- The ordinary search among tasks without limits, if there is no work under limits for the claim.
+create or replace function {{.schema}}._gw_claim_unlimited(
+  claim   {{.schema}}._gw_claim,
+  limited integer[]
+)
+  returns bigint[]
+  language plpgsql
+  set search_path = pg_catalog, pg_temp -- get_job_batch sets the planner options
+as $$
+declare
+  places tid[];
+  ids    bigint[];
+begin
+  claim.task_ids := array(select u.id from unnest(claim.task_ids) as u (id) where u.id <> all (limited));
+  places := {{.schema}}._gw_lock_jobs(
+    claim, exists (select from {{.schema}}._private_jobs as j where j.is_available and j.job_queue_id > 0));
+  with started as (
+    update {{.schema}}._private_jobs as j
+       set attempts = j.attempts + 1, locked_by = claim.worker_id, locked_at = claim.claimed_at
+     where j.ctid = any (places)
+    returning j.id
+  )
+  select coalesce(array_agg(s.id), '{}') into ids from started as s;
+  return ids;
+end;
+$$;
+
+comment on function {{.schema}}._gw_claim_unlimited({{.schema}}._gw_claim, integer[]) is
+  'Internal: the ordinary search among tasks without limits.';

@@ -1,0 +1,183 @@
+-- Returns those of these tasks to which a limit applies.
+create or replace function {{.schema}}._gw_tasks_under_limits(
+  task_ids integer[]
+)
+  returns integer[]
+  language plpgsql
+  stable
+  set search_path = pg_catalog, pg_temp -- get_job_batch sets the planner options
+as $$
+begin
+  if exists (select from {{.schema}}._gw_limits as l where l.tasks is null) then
+    return task_ids;
+  end if;
+  return array(select t.id
+                 from {{.schema}}._private_tasks as t
+                where t.identifier = any (array(select u.task from {{.schema}}._gw_limits as l cross join unnest(l.tasks) as u (task)))
+                  and t.id = any (task_ids));
+end;
+$$;
+
+comment on function {{.schema}}._gw_tasks_under_limits(integer[]) is
+  'Internal: returns those of these tasks to which a limit applies.';
+
+-- Returns the limits of a task as this statement sees them. generation: that of the lanes of the task, a hash of its limits. Without limits
+-- there are none in limit_ids.
+create or replace function {{.schema}}._gw_limits_of(
+  task_id integer
+)
+  returns {{.schema}}._gw_limited_task
+  language plpgsql
+  stable
+  set search_path = pg_catalog, pg_temp
+as $$
+declare
+  task {{.schema}}._gw_limited_task;
+begin
+  select _gw_limits_of.task_id, coalesce(array_agg(l.id order by l.id), '{}'),
+         coalesce(hashtextextended(string_agg(l.id || ' ' || l.generation, ',' order by l.id), 0), 0),
+         coalesce(bool_or(l.by is not null), false), coalesce(bool_or(l.fair), false)
+    into task
+    from {{.schema}}._gw_limits as l
+   where l.tasks is null
+      or (select t.identifier from {{.schema}}._private_tasks as t where t.id = _gw_limits_of.task_id) = any (l.tasks);
+  return task;
+end;
+$$;
+
+comment on function {{.schema}}._gw_limits_of(integer) is
+  'Internal: returns the limits of a task.';
+
+-- Returns those of these tasks that have incoming jobs, lanes in which jobs wait, or, if limits apply to them (limited), jobs in named
+-- queues; with their limits. What a task without limits has here is left from a limit or a pause.
+create or replace function {{.schema}}._gw_limited_tasks(
+  task_ids integer[],
+  limited  integer[]
+)
+  returns {{.schema}}._gw_limited_task[]
+  language plpgsql
+  stable
+  set search_path = pg_catalog, pg_temp -- get_job_batch sets the planner options
+as $$
+begin
+  return (
+    with recursive incoming (task_id) as (
+      (select j.task_id
+         from {{.schema}}._private_jobs as j
+        where j.is_available and j.job_queue_id = -1
+        order by j.task_id
+        limit 1)
+      union all
+      select (select j.task_id
+                from {{.schema}}._private_jobs as j
+               where j.is_available and j.job_queue_id = -1 and j.task_id > i.task_id
+               order by j.task_id
+               limit 1)
+        from incoming as i
+       where i.task_id is not null
+    ), laned (task_id) as (
+      (select l.task_id from {{.schema}}._gw_lanes as l where l.gate is distinct from 0 order by l.task_id limit 1)
+      union all
+      select (select l.task_id
+                from {{.schema}}._gw_lanes as l
+               where l.gate is distinct from 0 and l.task_id > n.task_id
+               order by l.task_id
+               limit 1)
+        from laned as n
+       where n.task_id is not null
+    )
+    select array_agg({{.schema}}._gw_limits_of(u.task_id) order by u.task_id)
+      from (select i.task_id from incoming as i
+            union
+            select n.task_id from laned as n
+            union
+            select q.id
+              from unnest(limited) as q (id)
+             where (select true
+                      from {{.schema}}._private_jobs as j
+                     where j.is_available and j.job_queue_id > 0 and (j.task_id, j.priority) >= (q.id, -32768)
+                       and (j.task_id, j.priority) <= (q.id, 32767)
+                     limit 1)) as u
+     where u.task_id = any (task_ids));
+end;
+$$;
+
+comment on function {{.schema}}._gw_limited_tasks(integer[], integer[]) is
+  'Internal: returns those of these tasks that have incoming jobs, lanes in which jobs wait, or limited jobs in named queues, with their limits.';
+
+-- Returns those of these tasks for which a claim can do something now: a lane is open or of an old generation, something has ended
+-- at a gate for which a job of the task waits, or there are incoming jobs or jobs in queues, and all gates that jobs of the task share
+-- have room. It reads without locks.
+create or replace function {{.schema}}._gw_tasks_with_work(
+  tasks {{.schema}}._gw_limited_task[],
+  due   timestamptz,
+  at    timestamptz
+)
+  returns {{.schema}}._gw_limited_task[]
+  language plpgsql
+  stable
+  set search_path = pg_catalog, pg_temp -- get_job_batch sets the planner options
+as $$
+begin
+  return (
+    select array_agg(row(t.task_id, t.limit_ids, t.generation, t.by_key, t.is_fair)::{{.schema}}._gw_limited_task)
+      from unnest(tasks) as t
+     cross join lateral (
+            select exists (select from {{.schema}}._private_jobs as j
+                            where j.is_available and j.job_queue_id = -1 and j.task_id = t.task_id and j.run_at <= due) as has_incoming,
+                   (select bool_or(f.is_free) or count(*) = 20 -- the free one may come later
+                      from (select (select q.locked_at is null from {{.schema}}._private_job_queues as q where q.id = j.job_queue_id) as is_free
+                              from {{.schema}}._private_jobs as j
+                             where t.limit_ids <> '{}' and j.is_available and j.job_queue_id > 0 and j.run_at <= due
+                               and (j.task_id, j.priority) >= (t.task_id, -32768) and (j.task_id, j.priority) <= (t.task_id, 32767)
+                             limit 20) as f) as has_queued
+            offset 0) as w
+     where exists (select from {{.schema}}._gw_lanes as l where l.task_id = t.task_id and l.gate is null)
+        or exists (select from {{.schema}}._gw_lanes as l where l.task_id = t.task_id and l.gate is distinct from 0 and l.generation < t.generation)
+        or exists (select from {{.schema}}._gw_lanes as l where l.task_id = t.task_id and l.gate is distinct from 0 and l.generation > t.generation)
+        or exists (select from {{.schema}}._gw_gate_ends as e
+                    where e.limit_id = any (t.limit_ids) and e.at <= _gw_tasks_with_work.at
+                      and ((w.has_incoming or w.has_queued) and e.jobs > 0
+                           or exists (select from {{.schema}}._gw_lanes as l where l.gate = e.gate_id and l.gate > 0 and l.task_id = t.task_id)))
+        or (w.has_incoming or w.has_queued)
+           and (t.is_fair
+                or not exists (select from {{.schema}}._gw_gate_rooms(
+                                 array(select g.id from {{.schema}}._gw_gates as g where g.limit_id = any (t.limit_ids) and g.key is null),
+                                 _gw_tasks_with_work.at) as r
+                                where r.room = 0)));
+end;
+$$;
+
+comment on function {{.schema}}._gw_tasks_with_work({{.schema}}._gw_limited_task[], timestamptz, timestamptz) is
+  'Internal: returns those of these tasks for which a claim can do something now.';
+
+-- Locks the limits of these tasks, as many of them as no other transaction holds, and returns their ids. If several limits apply to a task
+-- and one of them seems to be held, the others are left, because their lock would keep claims of other tasks away for nothing.
+-- Locks: rows of _gw_limits, without waiting.
+create or replace function {{.schema}}._gw_take_limits(
+  tasks {{.schema}}._gw_limited_task[]
+)
+  returns integer[]
+  language plpgsql
+  set search_path = pg_catalog, pg_temp -- get_job_batch sets the planner options
+as $$
+declare
+  snapshot txid_snapshot := txid_current_snapshot();
+begin
+  return array(
+    select l.id
+      from {{.schema}}._gw_limits as l
+     where l.id = any (array(
+             select u.id
+               from unnest(_gw_take_limits.tasks) as t
+              cross join unnest(t.limit_ids) as u (id)
+              where cardinality(t.limit_ids) = 1
+                 or not exists (select from {{.schema}}._gw_limits as h
+                                 where h.id = any (t.limit_ids) and h.xmax <> '0' and not {{.schema}}._gw_is_free(h.xmax, snapshot))))
+     order by l.id
+       for no key update skip locked);
+end;
+$$;
+
+comment on function {{.schema}}._gw_take_limits({{.schema}}._gw_limited_task[]) is
+  'Internal: locks the limits of these tasks that no other transaction holds, and returns their ids.';

@@ -1,0 +1,109 @@
+-- For operators: begins a change of limits or pauses. Only one transaction at a time changes them; claims go on. A transaction whose
+-- snapshot is older than the last change fails.
+-- Locks: the table of limits, so that nobody else changes it; the row of _gw_limit_changes.
+-- Raises 40001 (above READ COMMITTED).
+create or replace function {{.schema}}._gw_change_limits()
+  returns void
+  language plpgsql
+  set search_path = pg_catalog, pg_temp
+as $$
+begin
+  lock table {{.schema}}._gw_limits in share row exclusive mode;
+  insert into {{.schema}}._gw_limit_changes default values
+      on conflict on constraint _gw_limit_changes_pkey do update set changed_at = clock_timestamp();
+end;
+$$;
+
+comment on function {{.schema}}._gw_change_limits() is
+  'Internal: begins a change of limits or pauses.';
+
+-- For operators: locks all limits that share a task with these (null: all limits), all of them or none, and returns their ids. It lets go of
+-- them while it waits for one that a claim holds, so that claims of others go on. A claim in a transaction that stays open holds
+-- its limits for as long.
+-- Locks: rows of _gw_limits.
+-- Raises GWLHB after five seconds; the message names the session.
+create or replace function {{.schema}}._gw_lock_limits(
+  task_names text[]
+)
+  returns integer[]
+  language plpgsql
+  set search_path = pg_catalog, pg_temp
+as $$
+declare
+  until constant timestamptz := clock_timestamp() + interval '5 seconds';
+  held  record;
+begin
+  loop
+    begin
+      perform from {{.schema}}._gw_limits as l where (l.tasks && task_names) is not false order by l.id for update nowait;
+      return array(select l.id from {{.schema}}._gw_limits as l where (l.tasks && task_names) is not false);
+    exception when lock_not_available then
+      if clock_timestamp() > until then
+        select l.name, coalesce('the session ' || s.pid || ' since ' || a.xact_start, 'the prepared transaction ' || p.gid || ' since ' || p.prepared,
+                                'another transaction') as holder
+          into held
+          from {{.schema}}._gw_limits as l
+          left join pg_locks as s on s.locktype = 'transactionid' and s.transactionid = l.xmax and s.granted and s.pid is not null
+          left join pg_stat_activity as a on a.pid = s.pid
+          left join pg_prepared_xacts as p on p.transaction = l.xmax
+         where (l.tasks && task_names) is not false and l.xmax <> '0'
+         order by s.pid is null and p.gid is null, l.id
+         limit 1;
+        raise exception 'The limit ''%'' is held by %.', held.name, held.holder
+          using errcode = 'GWLHB', hint = 'A transaction that has claimed jobs under a limit holds it until it ends. Try again then.';
+      end if;
+    end;
+    perform pg_sleep(0.001 + 0.004 * random());
+  end loop;
+end;
+$$;
+
+comment on function {{.schema}}._gw_lock_limits(text[]) is
+  'Internal: locks all limits that share a task with these, all of them or none, and returns their ids.';
+
+-- Returns the gate of a key, and makes it if there is none. The caller holds the limit.
+create or replace function {{.schema}}._gw_gate(
+  limit_id integer,
+  key      text
+)
+  returns integer
+  language plpgsql
+  set search_path = pg_catalog, pg_temp
+  set enable_seqscan = off
+  set jit = off
+as $$
+declare
+  gate_id integer;
+begin
+  insert into {{.schema}}._gw_gates (limit_id, key, theoretic_at)
+  select l.id, _gw_gate.key, l.theoretic_at from {{.schema}}._gw_limits as l where l.id = _gw_gate.limit_id
+      on conflict do nothing;
+  select g.id into gate_id
+    from {{.schema}}._gw_gates as g
+   where g.limit_id = _gw_gate.limit_id and not g.is_total and coalesce(g.key, '') = coalesce(_gw_gate.key, '')
+     and (g.key is null) = (_gw_gate.key is null);
+  return gate_id;
+end;
+$$;
+
+comment on function {{.schema}}._gw_gate(integer, text) is
+  'Internal: returns the gate of a key, and makes it if there is none.';
+
+-- Makes claims look again at these gates, whose numbers or pauses have changed. The caller holds the limits.
+create or replace function {{.schema}}._gw_look_at_gates(
+  gate_ids integer[]
+)
+  returns void
+  language plpgsql
+  set search_path = pg_catalog, pg_temp
+  set enable_seqscan = off
+  set jit = off
+as $$
+begin
+  perform {{.schema}}._gw_name_gates(gate_ids, clock_timestamp());
+  perform {{.schema}}._gw_wake(1);
+end;
+$$;
+
+comment on function {{.schema}}._gw_look_at_gates(integer[]) is
+  'Internal: makes claims look again at these gates, whose numbers or pauses have changed.';

@@ -1,0 +1,71 @@
+-- Decides what becomes of the candidates of a claim, in their order: each takes its places at its gates and starts, or goes into its
+-- lane. chosen: those that start, most at most, and those that go into their lanes. without_lane: jobs whose lane is to be made first.
+-- lane_ids: open lanes that have no job or whose gates are full. more: another round may start more.
+-- After a lane that has no job any more, no incoming job passes its gates in this round: other lanes that wait for these come first.
+create or replace function {{.schema}}._gw_choose_jobs(
+  candidates       {{.schema}}._gw_candidate[],
+  most             integer,
+  at               timestamptz,
+  out chosen       {{.schema}}._gw_candidate[],
+  out without_lane bigint[],
+  out lane_ids     integer[],
+  out more         boolean
+)
+  language plpgsql
+  stable
+  set search_path = pg_catalog, pg_temp -- get_job_batch sets the planner options
+as $$
+declare
+  c        {{.schema}}._gw_candidate;
+  gate_ids integer[];
+  rooms    integer[]; -- of these gates; null: without a limit
+  kept     integer[] := '{}'; -- gates for lanes that come first
+  is_full  boolean;
+  starts   integer := 0;
+begin
+  chosen := array[]::{{.schema}}._gw_candidate[];
+  without_lane := '{}';
+  lane_ids := '{}';
+  more := false;
+  select array_agg(r.gate_id), array_agg(r.room)
+    into gate_ids, rooms
+    from {{.schema}}._gw_gate_rooms(array(select distinct g.id from unnest(candidates) as u cross join unnest(u.gates) as g (id)), at) as r;
+  foreach c in array candidates loop
+    if c.lane_id = 0 then
+      without_lane := without_lane || c.job_id;
+      more := true;
+    elsif c.place is null then
+      lane_ids := lane_ids || c.lane_id;
+      kept := kept || c.gates;
+      more := true;
+    elsif c.parks then
+      c.starts := false;
+      chosen := chosen || c;
+      more := true;
+    elsif starts < most then
+      is_full := c.is_incoming and c.gates && kept;
+      for i in 1 .. coalesce(cardinality(c.gates), 0) loop
+        is_full := is_full or rooms[array_position(gate_ids, c.gates[i])] <= 0 is true;
+      end loop;
+      if is_full is not true then
+        for i in 1 .. coalesce(cardinality(c.gates), 0) loop
+          rooms[array_position(gate_ids, c.gates[i])] := rooms[array_position(gate_ids, c.gates[i])] - 1;
+        end loop;
+        starts := starts + 1;
+        c.starts := true;
+        chosen := chosen || c;
+      elsif not c.is_incoming and c.queue_id is null then
+        lane_ids := lane_ids || c.lane_id;
+        more := true;
+      elsif c.waits then
+        c.starts := false;
+        chosen := chosen || c;
+        more := true;
+      end if;
+    end if;
+  end loop;
+end;
+$$;
+
+comment on function {{.schema}}._gw_choose_jobs({{.schema}}._gw_candidate[], integer, timestamptz) is
+  'Internal, for claims: decides which of the candidates of a claim start, and which go into their lanes.';

@@ -1,0 +1,99 @@
+-- Returns the key of a job under a limit: by is flag:name or payload:field. Null: the job has no such flag or field, or its value is
+-- null. Never raises an error: escapes that stand for no text give no key. A number is its value, so 7, 7.0 and 7e0 are one key. A
+-- long key is replaced by its beginning and a hash.
+create or replace function {{.schema}}._gw_key_of(
+  by      text,
+  payload json,
+  flags   jsonb
+)
+  returns text
+  language plpgsql
+  immutable
+  set search_path = pg_catalog, pg_temp
+as $$
+declare
+  name text := substr(by, strpos(by, ':') + 1);
+  key  text;
+begin
+  if by like 'flag:%' then
+    select min(substr(f.flag, length(name) + 2)) into key
+      from jsonb_object_keys(case when jsonb_typeof(flags) = 'object' then flags end) as f (flag)
+     where starts_with(f.flag, name || ':');
+  elsif strpos(payload::text, E'\\u') = 0 then
+    key := payload ->> name;
+  else
+    begin
+      key := payload ->> name;
+    exception when others then
+      return null;
+    end;
+  end if;
+  if key ~ '^-?[0-9]+([.][0-9]+)?([eE][-+]?[0-9]{1,2})?$' and key ~ '[.eE]|^-0' and length(key) <= 100
+     and by not like 'flag:%' and json_typeof(payload -> name) = 'number' then
+    key := (key::numeric)::text;
+    key := case when strpos(key, '.') > 0 then rtrim(rtrim(key, '0'), '.') else key end;
+  end if;
+  return case when length(key) > 200 then left(key, 160) || md5(key) else key end;
+end;
+$$;
+
+comment on function {{.schema}}._gw_key_of(text, json, jsonb) is
+  'Internal: returns the key of a job under a limit; null if it has none. Never raises an error.';
+
+-- Returns the gates that a job passes under these limits; gate_id is null if there is no such gate yet. A limit without
+-- max_running, rate and total_running has a gate of each key, too, if it is fair. The function sets no search_path, so that
+-- PostgreSQL inlines it into the statements of claims.
+create or replace function {{.schema}}._gw_gates_of(
+  limit_ids integer[],
+  payload   json,
+  flags     jsonb
+)
+  returns table (limit_id integer, key text, is_total boolean, is_fair boolean, by_key boolean, gate_id integer)
+  language sql
+  stable
+  rows 2
+as $$
+  select l.id, w.key, w.is_total, l.fair and not w.is_total, l.by is not null,
+         (select g.id
+            from {{.schema}}._gw_gates as g
+           where g.limit_id operator(pg_catalog.=) l.id and g.is_total operator(pg_catalog.=) w.is_total
+             and coalesce(g.key, '') operator(pg_catalog.=) coalesce(w.key, '') and (g.key is null) operator(pg_catalog.=) (w.key is null))
+    from {{.schema}}._gw_limits as l
+   cross join lateral (select case when l.by is not null then {{.schema}}._gw_key_of(l.by, payload, flags) end as key offset 0) as k
+   cross join lateral (
+          select k.key, false as is_total
+           where l.max_running is not null or l.rate is not null or l.total_running is null or l.fair
+          union all
+          select null, true where l.total_running is not null) as w
+   where l.id operator(pg_catalog.=) any (limit_ids) and (l.by is null or k.key is not null)
+$$;
+
+comment on function {{.schema}}._gw_gates_of(integer[], json, jsonb) is
+  'Internal: returns the gates that a job passes under these limits.';
+
+-- Returns the gates that a job of this task passes by the present limits, for those who do not hold them.
+create or replace function {{.schema}}._gw_job_gates(
+  task_id integer,
+  payload json,
+  flags   jsonb
+)
+  returns table (limit_id integer, key text, is_total boolean, gate_id integer)
+  language plpgsql
+  stable
+  rows 2
+  set search_path = pg_catalog, pg_temp
+as $$
+begin
+  return query
+  select g.limit_id, g.key, g.is_total, g.gate_id
+    from {{.schema}}._gw_gates_of(
+           array(select l.id
+                   from {{.schema}}._gw_limits as l
+                  where l.tasks is null
+                     or (select t.identifier from {{.schema}}._private_tasks as t where t.id = _gw_job_gates.task_id) = any (l.tasks)),
+           payload, flags) as g;
+end;
+$$;
+
+comment on function {{.schema}}._gw_job_gates(integer, json, jsonb) is
+  'Internal: returns the gates that a job of this task passes by the present limits.';

@@ -1,0 +1,134 @@
+-- For a claim that holds these limits: counts what has ended at their gates, and opens as many of the lanes that wait for one of these
+-- gates as it has room. Returns these gates: one that still has room and lanes that wait at the end of the claim has to be named again,
+-- see _gw_name_gates.
+-- Locks: rows of gates and lanes, which nobody else locks.
+create or replace function {{.schema}}._gw_open_lanes(
+  held  integer[],
+  tasks {{.schema}}._gw_limited_task[],
+  most  integer,
+  at    timestamptz
+)
+  returns integer[]
+  language plpgsql
+  set search_path = pg_catalog, pg_temp -- get_job_batch sets the planner options
+as $$
+declare
+  gate_ids integer[] := {{.schema}}._gw_count_ends(held, at);
+begin
+  if gate_ids is null then
+    return null;
+  end if;
+  update {{.schema}}._gw_lanes as l
+     set gate = null
+   where l.id = any (array(
+           select w.id
+             from {{.schema}}._gw_gate_rooms(gate_ids, at) as r
+            cross join unnest(tasks) as t
+            cross join lateral (
+                  select l.id
+                    from {{.schema}}._gw_lanes as l
+                   where l.gate = r.gate_id and l.gate > 0 and l.task_id = t.task_id and l.generation = t.generation
+                   order by l.priority, l.running, l.served_at, l.run_at, l.job_id
+                   limit least(r.room, most)) as w
+            where r.room is distinct from 0));
+  return gate_ids;
+end;
+$$;
+
+comment on function {{.schema}}._gw_open_lanes(integer[], {{.schema}}._gw_limited_task[], integer, timestamptz) is
+  'Internal: counts what has ended at the gates of these limits, and opens lanes that wait for them. Returns the gates.';
+
+-- Counts what has ended at the gates of these limits, which the caller holds, and returns these gates, null if there are none. At most
+-- 500 rows of a limit; the others are for the next claim.
+create or replace function {{.schema}}._gw_count_ends(
+  held integer[],
+  at   timestamptz
+)
+  returns integer[]
+  language plpgsql
+  set search_path = pg_catalog, pg_temp -- get_job_batch sets the planner options
+as $$
+declare
+  gate_ids integer[];
+begin
+  with gone as (
+    delete from {{.schema}}._gw_gate_ends as e
+     where e.ctid = any (array(
+             select d.ctid
+               from unnest(held) as h (id)
+              cross join lateral (
+                    select e.ctid
+                      from {{.schema}}._gw_gate_ends as e
+                     where e.limit_id = h.id and e.at <= _gw_count_ends.at
+                     order by e.at
+                     limit 500) as d))
+    returning e.gate_id, e.jobs, e.returned, e.closed_until
+  ), ended as (
+    select o.gate_id, sum(o.jobs) as jobs, sum(o.returned) as returned, max(o.closed_until) as closed_until
+      from gone as o
+     group by o.gate_id
+  ), counted as (
+    update {{.schema}}._gw_gates as g
+       set running      = greatest(0, g.running - e.jobs),
+           closed_until = greatest(g.closed_until, e.closed_until),
+           theoretic_at = case when e.returned > 0 and coalesce(g.rate, l.rate) is not null
+                               then g.theoretic_at - {{.schema}}._gw_charge(e.returned, coalesce(g.rate, l.rate), coalesce(g.per, l.per))
+                               else g.theoretic_at end
+      from ended as e
+     cross join {{.schema}}._gw_limits as l
+     where g.id = e.gate_id and l.id = g.limit_id
+    returning g.id
+  )
+  select array_agg(c.id) into gate_ids from counted as c;
+  perform {{.schema}}._gw_set_turns(gate_ids) where gate_ids is not null;
+  return gate_ids;
+end;
+$$;
+
+comment on function {{.schema}}._gw_count_ends(integer[], timestamptz) is
+  'Internal: counts what has ended at the gates of these limits, and returns these gates.';
+
+-- Gives the lanes of fair limits the turns of their gates: the lane with the fewest running jobs is first, then the one that has
+-- started no job for the longest time. The caller holds the limits.
+create or replace function {{.schema}}._gw_set_turns(
+  gate_ids integer[]
+)
+  returns void
+  language plpgsql
+  set search_path = pg_catalog, pg_temp -- get_job_batch sets the planner options
+as $$
+begin
+  update {{.schema}}._gw_lanes as l
+     set running = g.running, served_at = g.served_at
+    from {{.schema}}._gw_gates as g
+   where g.id = any (gate_ids) and l.fair_gate = g.id and (l.running, l.served_at) is distinct from (g.running, g.served_at);
+end;
+$$;
+
+comment on function {{.schema}}._gw_set_turns(integer[]) is
+  'Internal: gives the lanes of fair limits the turns of their gates.';
+
+-- A lane waits for a gate only while something names the gate: a job that runs, or a row of _gw_gate_ends. Inserts such a row for
+-- those of these gates for which lanes wait, and which have room now or at a known time. The caller holds the limits.
+create or replace function {{.schema}}._gw_name_gates(
+  gate_ids integer[],
+  at       timestamptz
+)
+  returns void
+  language plpgsql
+  set search_path = pg_catalog, pg_temp -- get_job_batch sets the planner options
+as $$
+begin
+  insert into {{.schema}}._gw_gate_ends (limit_id, gate_id, at)
+  select g.limit_id, g.id, n.names_at
+    from {{.schema}}._gw_gate_rooms(gate_ids, at) as r
+    join {{.schema}}._gw_gates as g on g.id = r.gate_id
+   cross join lateral (select case when r.room = 0 then r.opens_at else _gw_name_gates.at end as names_at) as n
+   where n.names_at < 'infinity'
+     and exists (select from {{.schema}}._gw_lanes as l where l.gate = g.id and l.gate > 0)
+     and not exists (select from {{.schema}}._gw_gate_ends as e where e.gate_id = g.id and e.at <= n.names_at);
+end;
+$$;
+
+comment on function {{.schema}}._gw_name_gates(integer[], timestamptz) is
+  'Internal: makes claims look again at those of these gates for which lanes wait, when they have room.';

@@ -1,0 +1,40 @@
+-- A job in a lane of a limit that is retried or rescheduled waits for a claim to look at it again; a suspect goes back to its queue.
+begin;
+select plan(7);
+set local search_path = graphile_worker, public;
+
+\ir ../suspect.psql
+create function pg_temp.places()
+  returns text
+  language sql
+as $$
+  select string_agg(coalesce(q.queue_name, case when j.job_queue_id <= -16 then 'lane' else j.job_queue_id::text end, 'none'), ' ' order by j.id)
+    from _private_jobs as j
+    left join _private_job_queues as q on q.id = j.job_queue_id
+$$;
+
+select set_limit('limit', '{limited}', by => 'payload:k', max_running => 1);
+select add_job('limited', '{"k": 1}'), add_job('limited', '{"k": 1}'), add_job('plain'), add_job('limited', queue_name => 'q');
+select get_job('worker', '{limited}');
+select is(pg_temp.places(), 'lane lane none q', 'a job runs, the next one waits in its lane');
+select count(*) from retry_jobs(array(select id from jobs));
+select is(pg_temp.places(), 'lane -1 none q', 'retry_jobs() takes it out of the lane, and leaves the running one');
+select get_job('worker', '{limited}');
+update _private_jobs set locked_at = now() - interval '5 hours' where locked_at is not null;
+select count(*) from reschedule_jobs(array(select id from jobs), run_at => now());
+select is(pg_temp.places(), 'lane -1 none q', 'so does reschedule_jobs(), and a job whose lock is old still names its gates');
+
+update _private_jobs set locked_at = null, locked_by = null, job_queue_id = -1, attempts = max_attempts where locked_at is not null;
+select count(*) from retry_jobs(array(select id from jobs where attempts > 0));
+select is(pg_temp.places(), '-1 -1 none q', 'a failed one waits for a claim as well');
+
+select pg_temp.suspect(id) from jobs;
+select is(pg_temp.places(), '-2 -2 -2 -2', 'the suspects are held');
+select count(*) from redrive_jobs(array(select id from jobs), '1 second');
+select is(pg_temp.places(), '-1 -1 none q', 'they go back to where they were added');
+select pg_temp.suspect(id) from jobs where queue_name = 'q';
+select count(*) from reschedule_jobs(array(select id from jobs), priority => 1);
+select is(pg_temp.places(), '-1 -1 none q', 'by reschedule_jobs(), too');
+
+select * from finish();
+rollback;

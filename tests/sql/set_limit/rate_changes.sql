@@ -1,0 +1,43 @@
+-- A changed rate counts at once. The share of its burst that is used stays used: no change gives a burst twice.
+begin;
+select plan(13);
+set local search_path = graphile_worker, public;
+
+create function pg_temp.claimed() returns bigint as $body$
+  select count(*) from get_job_batch('worker', batch_size => 100, now => clock_timestamp())
+$body$ language sql;
+create function pg_temp.owed(of_key text default null) returns interval as $body$
+  select date_trunc('minute', g.theoretic_at - clock_timestamp() + interval '30 seconds')
+    from _gw_gates as g
+   where not g.is_total and g.key is not distinct from of_key
+$body$ language sql;
+
+select add_job('call', json_build_object('k', 1, 'l', 1)) from generate_series(1, 100);
+select set_limit('calls', '{call}', rate => 10, per => '1 hour');
+select is(pg_temp.claimed(), 10::bigint, 'the burst');
+select set_limit('calls', '{call}', rate => 20, per => '1 day');
+select is(pg_temp.claimed(), 0::bigint, 'is used in the new numbers, too');
+select is(pg_temp.owed(), interval '1 day', 'all of it');
+select set_limit('calls', '{call}', rate => 20, per => '1 day', burst => 10);
+select is(pg_temp.owed(), interval '12 hours', 'however many starts it has');
+select set_limit('calls', '{call}', max_running => 15);
+select is(pg_temp.claimed(), 5::bigint, 'a limit without a rate');
+select set_limit('calls', '{call}', rate => 10, per => '1 hour');
+select is(pg_temp.claimed(), 0::bigint, 'keeps what its rate had started');
+select is(pg_temp.owed(), interval '1 hour', 'but no longer than the new rate takes');
+update _gw_gates set theoretic_at = clock_timestamp() + interval '30 minutes';
+select set_limit('calls', '{call}', rate => 10, per => '4 hours', max_running => 100);
+select is(pg_temp.owed(), interval '2 hours', 'half of the burst stays half of it');
+select is(pg_temp.claimed(), 5::bigint, 'so that the other half starts');
+
+-- by: other keys.
+select set_limit('calls', '{call}', by => 'payload:k', rate => 10, per => '1 hour');
+select is(pg_temp.claimed(), 0::bigint, 'a key begins with what all jobs have used');
+select override_lane('calls', '1', rate => 100, per => '1 hour');
+select is(pg_temp.owed('1'), interval '1 hour', 'an override has used its burst as well');
+select set_limit('calls', '{call}', by => 'payload:l', rate => 10, per => '1 hour');
+select is(pg_temp.claimed(), 0::bigint, 'another key, too');
+select is((select count(*) from list_lanes('calls') where rate <> 10), 0::bigint, 'without the override of the first');
+
+select * from finish();
+rollback;
