@@ -234,7 +234,8 @@ func TestANamedQueueIsSerialThroughPausesAndLimits(t *testing.T) {
 						t.Errorf("%d run at once", len(now))
 					}
 				}
-				if fmt.Sprint(order) != "[1 2 3]" {
+				overtaken := name == "a pause of a task" && !running // as documented: jobs of other tasks go on
+				if got := fmt.Sprint(order); got != "[1 2 3]" && !(overtaken && got == "[2 1 3]") {
 					t.Errorf("order %q\n%s", order, p.left())
 				}
 			})
@@ -273,11 +274,10 @@ func TestAQueueIsSerialWhenItsPauseEndsByItself(t *testing.T) {
 func TestAPausedQueueIsNotFreeWhenItsJobEnds(t *testing.T) {
 	for name, end := range map[string]string{
 		"complete": "select gw.complete_job($1, $2, $3)", "fail": "select gw.fail_job($1, $2, 'x', $3, retry_in => interval '0')",
-		"return":                      "select gw.return_job($1, $2, $3)",
-		"complete in a batch":         "select gw.complete_job_batch($1, array[$2::bigint], array[$3::bigint])",
-		"force_unlock":                "select gw.force_unlock_workers(array[$1]) from (select $2::bigint, $3::bigint) as u",
-		"as unknown":                  "select gw.return_unknown_jobs($1, '{}') from (select $2::bigint, $3::bigint) as u",
-		"permanently failed by order": "select gw.permanently_fail_jobs(array[$2::bigint], 'x') from (select $1::text, $3::bigint) as u",
+		"return":              "select gw.return_job($1, $2, $3)",
+		"complete in a batch": "select gw.complete_job_batch($1, array[$2::bigint], array[$3::bigint])",
+		"force_unlock":        "select gw.force_unlock_workers(array[$1]) from (select $2::bigint, $3::bigint) as u",
+		"as unknown":          "select gw.return_unknown_jobs($1, '{}') from (select $2::bigint, $3::bigint) as u",
 	} {
 		t.Run(name, func(t *testing.T) {
 			p := newPlay(t, "select gw.add_job('a', to_json(n), 'q') from generate_series(1, 3) as n")

@@ -131,7 +131,7 @@ func (p *play) one(worker string, batch int, tasks ...string) []job {
 // claim claims as a worker does: it claims again while nothing comes and the worker is told to search again within 100 ms.
 func (p *play) claim(worker string, batch int, tasks ...string) []job {
 	p.t.Helper()
-	for range 50 {
+	for range 200 {
 		if jobs := p.one(worker, batch, tasks...); len(jobs) > 0 {
 			return jobs
 		}

@@ -137,7 +137,7 @@ func TestTwoEndsOfAStreakAtOnceFreeTheQueue(t *testing.T) {
 	}
 }
 
-// Node's cleanup of queues removes rows of queues without jobs, at whatever moment.
+// Node's cleanup of queues removes rows of queues without jobs, and so does ours, also while a transaction is open that uses one.
 func TestTheCleanupOfQueuesLosesNoJob(t *testing.T) {
 	for name, acts := range map[string][]string{
 		"a job is added":            {"select gw.add_job('a', '1', 'q')"},
@@ -151,16 +151,16 @@ func TestTheCleanupOfQueuesLosesNoJob(t *testing.T) {
 		for open := range 2 {
 			t.Run(fmt.Sprintf("%s, open transaction %d", name, open), func(t *testing.T) {
 				p := newPlay(t, "select gw.add_job('a', '0', 'other')", "select gw.remove_job('x')")
-				const gc = "delete from gw._private_job_queues where locked_at is null and id not in (select job_queue_id from gw._private_jobs where job_queue_id is not null)"
+				const nodes = "delete from gw._private_job_queues where locked_at is null and id not in (select job_queue_id from gw._private_jobs where job_queue_id is not null)"
 				for _, act := range acts {
 					if open == 0 {
-						p.do(act, gc)
+						p.do(act, nodes, "select gw.cleanup('{GC_JOB_QUEUES}')")
 						continue
 					}
 					tx := p.begin(pgx.TxOptions{}, act)
 					done := make(chan error, 1)
 					go func() {
-						_, err := p.pool.Exec(t.Context(), schema(gc))
+						_, err := p.pool.Exec(t.Context(), schema("select gw.cleanup('{GC_JOB_QUEUES}')"))
 						done <- err
 					}()
 					select {
