@@ -2,8 +2,7 @@
 -- set no more than search_path are called by functions that force plans by indexes.
 
 -- Frees the queues of these jobs in which the claim of the worker holds no other job (see _gw_queue_locked_at), and tells the gates of
--- their limits. A trigger notifies sleeping workers if a job is waiting in a queue, or this function where _gw_complete_queued has
--- switched the trigger off.
+-- their limits. A trigger notifies sleeping workers if a job is waiting in a queue.
 -- kind: 'ended'; 'returned' if the jobs have not started, so that rates take them back; 'recovered' if their worker seems dead, so
 -- that they keep their places at strict limits for some time.
 -- Locks: queue rows by id.
@@ -41,17 +40,10 @@ begin
     perform {{.schema}}._gw_release_gates(jobs, kind);
   end if;
 
-  -- These are separate statements, after the queues are free; see _gw_wake. If a recovery has freed a queue while this call waited
+  -- This is a separate statement, after the queues are free; see _gw_wake. If a recovery has freed a queue while this call waited
   -- for its row, this call holds the row now, and a worker that the recovery has notified may have passed over it.
   if held < cardinality(queue_ids) and held < (select count(distinct u.id) from unnest(queue_ids) as u (id)) then
     perform {{.schema}}._gw_wake(1);
-  elsif freed <> '{}' and current_setting('gw.told', true) = 't' then
-    perform {{.schema}}._gw_wake(1)
-      where exists (select from unnest(freed) as f (queue_id)
-                     where (select true
-                              from {{.schema}}._private_jobs as j
-                             where j.is_available and j.job_queue_id = f.queue_id and j.run_at <= clock_timestamp()
-                             limit 1)); -- a lateral subquery; a join could read all jobs
   end if;
 end;
 $$;
