@@ -19,7 +19,8 @@ const pauseHelp = `Keeps jobs from starting: those of a task, of a named queue, 
 Running jobs continue. Jobs can be added, and wait. A pause survives restarts of the workers and of the database; it
 ends at --until or after --for, otherwise with gw-run resume. A second pause of the same changes the reason and the end.
 
-Workers of Graphile Worker for Node.js do not see the jobs of a paused task or queue. They do not obey --all.
+Workers of Graphile Worker for Node.js do not see the jobs of a paused queue, nor those of a paused task outside of queues.
+They do not obey --all.
 
 A time is any text that PostgreSQL accepts, in UTC if it has no time zone: '2026-12-24 18:00+01', tomorrow.`
 

@@ -38,7 +38,7 @@ var classes = map[string]Class{
 	"GWSNM": Usage, "GWSVA": Usage, "GWCTN": Usage, "GWCIS": Usage, "GWIST": Usage, "GWILM": Usage,
 	"GWCFW": Conflict,
 	// Limits.
-	"GWLVA": Usage, "GWLNM": Usage,
+	"GWLVA": Usage, "GWLNM": Usage, "GWLHB": Retry,
 	// Recurring jobs.
 	"GWRPT": Usage, "GWRTZ": Usage, "GWRBT": Usage, "GWRIT": Usage,
 	"GWRID": Conflict,

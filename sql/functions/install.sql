@@ -105,11 +105,13 @@
 {{ template "claim/_gw_plain_places.sql" . }}
 {{ template "claim/_gw_walk_queues.sql" . }}
 {{ template "claim/_gw_front_queues.sql" . }}
+{{ template "claim/_gw_lock_first_queue.sql" . }}
 {{ template "claim/_gw_lock_queues.sql" . }}
 {{ template "claim/_gw_within_bytes.sql" . }}
 {{ template "claim/_gw_lock_queued_jobs.sql" . }}
 {{ template "claim/_gw_lock_plain_jobs.sql" . }}
 {{ template "claim/_gw_lock_jobs.sql" . }}
+{{ template "claim/_gw_claim_others.sql" . }}
 {{ template "claim/get_job_batch.sql" . }}
 {{ template "claim/_gw_waiting_suspects.sql" . }}
 {{ template "claim/get_job_alone.sql" . }}
@@ -164,6 +166,7 @@
 {{ template "cron/_gw_due_crons.sql" . }}
 {{ template "cron/_gw_lock_crons.sql" . }}
 {{ template "cron/_gw_cron_payload.sql" . }}
+{{ template "cron/_gw_add_cron_job.sql" . }}
 {{ template "cron/run_cron.sql" . }}
 {{ template "cron/cron_schedule.sql" . }}
 {{ template "cron/cron_schedules.sql" . }}

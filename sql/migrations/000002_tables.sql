@@ -434,7 +434,7 @@ create table {{.schema}}._gw_gate_ends (
   limit_id     integer     not null,
   gate_id      integer     not null,
   jobs         integer     not null default 0,
-  returned     integer     not null default 0,
+  returned     double precision,
   closed_until timestamptz,
   at           timestamptz not null default '-infinity'
 ) with (autovacuum_vacuum_threshold = 500, autovacuum_vacuum_scale_factor = 0);
@@ -447,6 +447,13 @@ create table {{.schema}}._gw_queued_lanes (
   job_id  bigint  not null constraint _gw_queued_lanes_pkey primary key,
   lane_id integer not null
 ) with (autovacuum_vacuum_threshold = 500, autovacuum_vacuum_scale_factor = 0);
+
+-- What sweeps had to mend; see _gw_sweep_limits.
+create table {{.schema}}._gw_mends (
+  id     bigint generated always as identity constraint _gw_mends_pkey primary key,
+  at     timestamptz not null default now(),
+  mended bigint      not null
+);
 
 create table {{.schema}}._gw_pauses (
   id         integer generated always as identity constraint _gw_pauses_pkey primary key,
@@ -465,6 +472,14 @@ create table {{.schema}}._gw_pauses (
 create table {{.schema}}._gw_limit_changes (
   only_row   boolean     not null default true constraint _gw_limit_changes_pkey primary key check (only_row),
   changed_at timestamptz not null default now()
+);
+
+-- A run of a recurring job, and the job added for it; null: none, because a job of another task has the key.
+create type {{.schema}}._gw_cron_run as (
+  identifier text,
+  task       text,
+  run        timestamptz,
+  job_id     bigint
 );
 
 -- A spec of add_jobs with its number, the job_queue_id that it gets, the id of a new row, and the id of its job once it is added.
@@ -599,7 +614,7 @@ comment on table {{.schema}}._gw_gate_ends is
 comment on column {{.schema}}._gw_gate_ends.limit_id is 'The limit of the gate.';
 comment on column {{.schema}}._gw_gate_ends.gate_id is 'The gate.';
 comment on column {{.schema}}._gw_gate_ends.jobs is 'How many jobs run no longer.';
-comment on column {{.schema}}._gw_gate_ends.returned is 'How many of them had not started, so that a rate takes them back.';
+comment on column {{.schema}}._gw_gate_ends.returned is 'How many of their starts a rate takes back; null: none.';
 comment on column {{.schema}}._gw_gate_ends.closed_until is 'Closes the gate until then; null: does not.';
 comment on column {{.schema}}._gw_gate_ends.at is 'The row does not count before this time.';
 comment on index {{.schema}}._gw_gate_ends_limit is 'The rows of a limit by time.';
@@ -608,6 +623,11 @@ comment on index {{.schema}}._gw_gate_ends_gate is 'The rows of a gate by time.'
 comment on table {{.schema}}._gw_queued_lanes is 'The lanes of running jobs that have a named queue and limits.';
 comment on column {{.schema}}._gw_queued_lanes.job_id is 'The id of the job.';
 comment on column {{.schema}}._gw_queued_lanes.lane_id is 'Its lane, for its end.';
+
+comment on table {{.schema}}._gw_mends is 'How many rows sweeps of limits had to mend in the last days, because somebody had changed jobs by hand.';
+comment on column {{.schema}}._gw_mends.id is 'The id.';
+comment on column {{.schema}}._gw_mends.at is 'When.';
+comment on column {{.schema}}._gw_mends.mended is 'How many rows.';
 
 comment on table {{.schema}}._gw_pauses is 'Pauses; see pause().';
 comment on column {{.schema}}._gw_pauses.id is 'The id.';
@@ -625,6 +645,7 @@ comment on table {{.schema}}._gw_limit_changes is 'One row, from the first limit
 comment on column {{.schema}}._gw_limit_changes.only_row is 'Always true.';
 comment on column {{.schema}}._gw_limit_changes.changed_at is 'When limits or pauses were last changed.';
 
+comment on type {{.schema}}._gw_cron_run is 'Internal: a run of a recurring job, and the job added for it.';
 comment on type {{.schema}}._gw_keyed_spec is 'Internal: a spec of add_jobs, as its parts pass it on.';
 comment on type {{.schema}}._gw_claim is 'Internal: what a claim is for, as its parts pass it on.';
 comment on type {{.schema}}._gw_place is 'Internal: a place in the order of jobs.';

@@ -268,7 +268,7 @@ func TestAHotPathThatLeavesItsIndexesIsSeen(t *testing.T) {
 		},
 		{
 			"keys that no index can find", "add_jobs with keys", "no queues", func(s *session) {
-				s.mutate("_gw_add_keyed_jobs", "j.key = any (job_keys) and j.is_available",
+				s.mutate("_gw_draw_job_ids", "j.key = any (job_keys) and j.is_available",
 					"coalesce(j.key = any (job_keys), false) and j.is_available")
 			}, "add_jobs with keys",
 		},

@@ -24,14 +24,11 @@ declare
   own     {{.schema}}._gw_schedules[];
   entries {{.schema}}._gw_schedules[];
   numbers bigint[];      -- the due entries,
-  runs    timestamptz[]; -- the minute of each,
-  job_ids bigint[];      -- and the jobs added for them
+  runs    timestamptz[]; -- and the minute of each
   due     text[];
   missing text[];
   locked  text[] := array[]::text[];
-  refused text[]; -- schedules whose key belongs to a job of another task
-  entry   record;
-  job_id  bigint;
+  added   {{.schema}}._gw_cron_run[];
 begin
   if {{.schema}}._gw_in_calendar(now) is not true or not {{.schema}}._gw_in_calendar(since) then
     raise exception 'since and now must be in the years 1 to 199999, not % and %.', since, now using errcode = 'GWRBT';
@@ -49,14 +46,7 @@ begin
      set crontab = array(select o.identifier from unnest(own) as o)
    where w.id = worker_id
      and w.crontab <> array(select o.identifier from unnest(own) as o);
-  select json_agg(p) into problems
-    from (select o.identifier, 'A schedule in the database has this identifier; it runs instead.' as problem
-            from unnest(own) as o
-            join {{.schema}}._gw_schedules as s on s.identifier = o.identifier
-           union all
-          select s.identifier, format('Time zone %L is not known to the server.', s.time_zone)
-            from {{.schema}}._gw_schedules as s
-           where not s.paused and not {{.schema}}._gw_zone_exists(s.time_zone)) as p;
+  problems := {{.schema}}._gw_cron_problems(own);
 
   -- Each round determines which rows to lock. The round that finds all of them locked already is the one that counts.
   loop
@@ -85,54 +75,17 @@ begin
     own := array(select o from unnest(own) as o where o.identifier = any (locked));
   end loop;
 
-  for entry in
-    select e.*, r.run
-      from unnest(numbers, runs) with ordinality as r (number, run, position)
-      join unnest(entries) with ordinality as e on e.ordinality = r.number
-     order by r.position
-  loop
-    job_id := null;
-    if entry.job_key is null or entry.identifier not in (select s.identifier from {{.schema}}._gw_schedules as s) then
-      job_id := ({{.schema}}.add_job(
-        entry.task, {{.schema}}._gw_cron_payload(entry.payload, entry.run, since is null), entry.queue_name, entry.run,
-        entry.max_attempts, entry.job_key, entry.priority, entry.flags, entry.job_key_mode)).id;
-    else
-      begin
-        job_id := {{.schema}}._gw_enqueue_task(
-          entry.task, {{.schema}}._gw_cron_payload(entry.payload, entry.run, since is null), entry.queue_name, entry.run,
-          entry.max_attempts, entry.job_key, entry.priority, entry.flags, entry.job_key_mode);
-      exception when sqlstate 'GWBKT' then
-        refused := refused || entry.identifier;
-      end;
-    end if;
-    job_ids := job_ids || job_id;
+  for i in 1..coalesce(cardinality(numbers), 0) loop
+    added := added || {{.schema}}._gw_add_cron_job(entries[numbers[i]], runs[i], is_backfilled => since is null);
   end loop;
-
-  if cardinality(job_ids) > 0 then
-    update {{.schema}}._private_known_crontabs as k
-       set last_execution = m.run
-      from (select e.identifier, max(r.run) as run
-              from unnest(numbers, runs) as r (number, run)
-              join unnest(entries) with ordinality as e on e.ordinality = r.number
-             group by e.identifier) as m
-     where k.identifier = m.identifier;
-    update {{.schema}}._gw_schedules as s
-       set last_run = m.run, last_job_id = m.job_id
-      from (select distinct on (e.identifier) e.identifier, r.run, r.job_id
-              from unnest(numbers, runs, job_ids) with ordinality as r (number, run, job_id, position)
-              join unnest(entries) with ordinality as e on e.ordinality = r.number
-             where r.job_id is not null
-             order by e.identifier, r.position desc) as m
-     where s.identifier = m.identifier;
-  end if;
+  perform {{.schema}}._gw_record_cron_jobs(added);
   scheduled := coalesce((
-    select json_agg(json_build_object('identifier', e.identifier, 'task', e.task, 'job_id', r.job_id, 'ts', r.run,
+    select json_agg(json_build_object('identifier', r.identifier, 'task', r.task, 'job_id', r.job_id, 'ts', r.run,
                                       'backfilled', since is null)
                     order by r.position)
-      from unnest(numbers, runs, job_ids) with ordinality as r (number, run, job_id, position)
-      join unnest(entries) with ordinality as e on e.ordinality = r.number
+      from unnest(added) with ordinality as r (identifier, task, run, job_id, position)
      where r.job_id is not null), '[]');
-  if refused is not null then
+  if exists (select from unnest(added) as r where r.job_id is null) then
     problems := (
       select json_agg(p.problem)
         from (select o.problem
@@ -140,7 +93,7 @@ begin
                union all
               select json_build_object('identifier', u.identifier,
                                        'problem', 'A job of another task has the job key, so no job was added.')
-                from (select distinct u.identifier from unnest(refused) as u (identifier)) as u) as p);
+                from (select distinct r.identifier from unnest(added) as r where r.job_id is null) as u) as p);
   end if;
   return next;
 end;

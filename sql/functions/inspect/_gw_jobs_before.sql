@@ -11,6 +11,7 @@ create or replace function {{.schema}}._gw_jobs_before(
   language plpgsql
   stable
   set search_path = pg_catalog, pg_temp
+  set plan_cache_mode = force_generic_plan
   set enable_seqscan = off
   set enable_bitmapscan = off
   set jit = off
@@ -76,6 +77,7 @@ create or replace function {{.schema}}._gw_unlimited_before(
   language plpgsql
   stable
   set search_path = pg_catalog, pg_temp
+  set plan_cache_mode = force_generic_plan
   set enable_seqscan = off
   set enable_bitmapscan = off
   set jit = off
@@ -105,7 +107,7 @@ begin
                     limit 1) as h
             where (q.locked_at is null or q.locked_by = 'pause')
               and not exists (select from {{.schema}}._gw_pauses as p
-                               where q.queue_name like {{.schema}}._gw_pattern(p.queue_name) escape '!'
+                               where p.queue_name = q.queue_name
                                  and coalesce(p.until, 'infinity') > _gw_unlimited_before.at)
               and (h.priority, h.run_at, h.id) < (job.priority, job.run_at, job.id));
 end;
@@ -125,6 +127,7 @@ create or replace function {{.schema}}._gw_limited_firsts(
   language plpgsql
   stable
   set search_path = pg_catalog, pg_temp
+  set plan_cache_mode = force_generic_plan
   set enable_seqscan = off
   set enable_bitmapscan = off
   set jit = off
@@ -136,10 +139,10 @@ declare
 begin
   return array(
            select j.id
-             from (select l.id, l.generation is distinct from t.generation as is_old
-                     from {{.schema}}._gw_lanes as l
-                     left join unnest({{.schema}}._gw_limited_tasks(served, '{}')) as t on t.task_id = l.task_id
-                    where l.gate is distinct from 0) as l
+             from (select l.id, l.generation <> t.generation as is_old
+                     from (select distinct l.task_id from {{.schema}}._gw_lanes as l where l.gate is distinct from 0) as u
+                    cross join lateral {{.schema}}._gw_limits_of(u.task_id) as t
+                     join {{.schema}}._gw_lanes as l on l.task_id = t.task_id and l.gate is distinct from 0) as l
             cross join lateral (
                    select j.id
                      from {{.schema}}._private_jobs as j

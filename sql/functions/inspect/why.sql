@@ -12,7 +12,7 @@
 --   suspect           its worker died; see get_job_alone
 --   no worker         no registered worker runs its task
 -- until: when the reason ends, if that is known. blocking_job_ids: the jobs that hold it back, ten at most.
--- The conditions are those of claims: _gw_suits, _gw_job_gates, _gw_seen_gates (see there).
+-- The conditions are those of claims: _gw_suits, _gw_gates_of, _gw_seen_gates (see there).
 create or replace function {{.schema}}.why(
   job_id bigint
 )
@@ -142,7 +142,7 @@ begin
     from {{.schema}}._gw_pauses as p
    where coalesce(p.until, 'infinity') > at and p.limit_name is null
      and (num_nulls(p.task, p.queue_name) = 2 or p.task = _gw_why_paused.task
-          or _gw_why_paused.queue_name like {{.schema}}._gw_pattern(p.queue_name) escape '!')
+          or p.queue_name = _gw_why_paused.queue_name)
    order by p.id;
 end;
 $$;

@@ -21,7 +21,8 @@ begin
     select j.id
       from {{.schema}}._private_jobs as j
      where j.locked_at is not null
-       and j.locked_by in (select w.id from {{.schema}}._gw_workers as w)
+       and (j.locked_by in (select w.id from {{.schema}}._gw_workers as w) or j.job_queue_id <= -16
+            or j.job_queue_id > 0 and exists (select from {{.schema}}._gw_queued_lanes as q where q.job_id = j.id))
        and (task_names is null
             or j.task_id = any (array(select t.id from {{.schema}}._private_tasks as t where t.identifier = any (task_names)))));
   perform {{.schema}}._gw_give_lanes(running);
@@ -92,11 +93,12 @@ comment on function {{.schema}}._gw_give_lanes(bigint[]) is
   'Internal: gives running jobs the lanes of the present limits.';
 
 -- Counts the running jobs of the gates of these limits, which the caller holds, and what has ended there, in one statement: a job that ends
--- meanwhile is in both or in neither. Rows of _gw_gate_ends that are not due yet stay, and their jobs count as running.
+-- meanwhile is in both or in neither. Rows of _gw_gate_ends that are not due yet stay, and their jobs count as running. Returns how many
+-- gates had another number than what has ended explains: somebody has changed running jobs by hand.
 create or replace function {{.schema}}._gw_count_gates(
   limit_ids integer[]
 )
-  returns void
+  returns bigint
   language plpgsql
   set search_path = pg_catalog, pg_temp
   set plan_cache_mode = force_generic_plan
@@ -107,13 +109,14 @@ as $$
 declare
   counted_at timestamptz := clock_timestamp();
   gate_ids   integer[];
+  mended     bigint;
 begin
   with gone as (
     delete from {{.schema}}._gw_gate_ends as e
      where e.limit_id = any (limit_ids) and e.at <= counted_at
-    returning e.gate_id, e.returned, e.closed_until
+    returning e.gate_id, e.jobs, e.returned, e.closed_until
   ), ended as (
-    select o.gate_id, sum(o.returned) as returned, max(o.closed_until) as closed_until from gone as o group by o.gate_id
+    select o.gate_id, sum(o.jobs) as jobs, sum(o.returned) as returned, max(o.closed_until) as closed_until from gone as o group by o.gate_id
   ), running as (
     select u.gate_id, count(*) as jobs
       from (select j.job_queue_id as lane_id
@@ -138,7 +141,7 @@ begin
            closed_until = greatest(g.closed_until, n.closed_until),
            theoretic_at = case when n.returned > 0 and n.rate is not null
                                then g.theoretic_at - {{.schema}}._gw_charge(n.returned, n.rate, n.per) else g.theoretic_at end
-      from (select o.id, coalesce(r.jobs, 0) + coalesce(k.jobs, 0) as jobs, e.returned, e.closed_until,
+      from (select o.id, coalesce(r.jobs, 0) + coalesce(k.jobs, 0) as jobs, o.running - coalesce(e.jobs, 0) as expected, e.returned, e.closed_until,
                    coalesce(o.rate, l.rate) as rate, coalesce(o.per, l.per) as per
               from {{.schema}}._gw_gates as o
               join {{.schema}}._gw_limits as l on l.id = o.limit_id
@@ -147,12 +150,13 @@ begin
               left join ended as e on e.gate_id = o.id
              where o.limit_id = any (limit_ids)) as n
      where g.id = n.id and (g.running <> n.jobs or n.returned > 0 or n.closed_until > g.closed_until)
-    returning g.id
+    returning g.id, n.jobs <> n.expected as is_mended
   )
-  select array_agg(c.id) into gate_ids from counted as c;
+  select array_agg(c.id), count(*) filter (where c.is_mended) into gate_ids, mended from counted as c;
   perform {{.schema}}._gw_set_turns(gate_ids) where gate_ids is not null;
+  return mended;
 end;
 $$;
 
 comment on function {{.schema}}._gw_count_gates(integer[]) is
-  'Internal: counts the running jobs of the gates of these limits anew.';
+  'Internal: counts the running jobs of the gates of these limits anew. Returns how many of them had a wrong number.';

@@ -53,13 +53,7 @@ comment on function {{.schema}}._gw_hold_keyed_call(text, text, text, text, inte
 -- Locks: as add_job; the caller holds the record.
 create or replace function {{.schema}}._gw_add_held_job(
   held         {{.schema}}._gw_keyed_calls, -- what is stored, but for the id of the job
-  task         text,
-  payload      json,
-  queue_name   text,
-  run_at       timestamptz,
-  max_attempts integer,
-  priority     integer,
-  flags        text[],
+  spec         {{.schema}}.job_spec,
   must_be_new  boolean,
   out id       bigint,
   out state    text,
@@ -76,7 +70,8 @@ declare
 begin
   if must_be_new then
     begin
-      added := {{.schema}}.add_job(task, payload, queue_name, run_at, max_attempts, held.key, priority, flags);
+      added := {{.schema}}.add_job(
+        spec.identifier, spec.payload, spec.queue_name, spec.run_at, spec.max_attempts, spec.job_key, spec.priority, spec.flags);
       if added.revision > 0 then
         raise exception using errcode = 'GWBKC';
       end if;
@@ -87,7 +82,8 @@ begin
       return;
     end;
   else
-    added := {{.schema}}.add_job(task, payload, queue_name, run_at, max_attempts, held.key, priority, flags);
+    added := {{.schema}}.add_job(
+      spec.identifier, spec.payload, spec.queue_name, spec.run_at, spec.max_attempts, spec.job_key, spec.priority, spec.flags);
   end if;
   update {{.schema}}._gw_keyed_calls as c
      set job_id = added.id, began_at = held.began_at, not_before = held.not_before, kept_until = held.kept_until
@@ -100,7 +96,7 @@ begin
 end;
 $$;
 
-comment on function {{.schema}}._gw_add_held_job({{.schema}}._gw_keyed_calls, text, json, text, timestamptz, integer, integer, text[], boolean) is
+comment on function {{.schema}}._gw_add_held_job({{.schema}}._gw_keyed_calls, {{.schema}}.job_spec, boolean) is
   'Internal: adds the job of a call of add_job_once, debounce_job or throttle_job, and stores the record of it.';
 
 -- Locks the job under a key and, if it waits and has not failed permanently, returns its id, run_at and attempts; nulls if it does

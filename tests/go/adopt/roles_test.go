@@ -75,6 +75,14 @@ func TestRolesBesideTheOwnerGoOnThroughAnAdoption(t *testing.T) {
 			up(t, database, migrate.Config{Adopt: true})
 
 			execute(t, app, everyFunction)
+			execute(t, pool, "select graphile_worker.set_limit('limit', '{other}', max_running => 1)") // producers ask whether one applies
+			execute(t, app, everyFunction)
+			execute(t, pool, `
+				select graphile_worker.add_job('other', job_key => 'b', queue_name => 'q');
+				insert into graphile_worker._gw_suspects (job_id, queue_name) select j.id, 'q' from graphile_worker._private_jobs as j where j.key = 'b';
+				update graphile_worker._private_jobs set job_queue_id = -2 where key = 'b'`)
+			execute(t, app, "select graphile_worker.reschedule_jobs(array(select j.id from graphile_worker._private_jobs as j where j.key = 'b'))")
+			execute(t, app, everyFunction)
 			pgtest.Await(t, pool, "select count(*) > $1 from done", producers.count()+50)
 			total := producers.stop()
 			pgtest.Await(t, pool, "select not exists (select from graphile_worker._private_jobs)")

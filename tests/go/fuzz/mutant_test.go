@@ -69,8 +69,8 @@ var mutants = []mutant{
 		sound: "j.id = job_id", broken: "j.id in (job_id, job_id - 1)",
 	},
 	{
-		rule: "a request under the key of a waiting job draws no id", function: "_gw_add_keyed_jobs",
-		sound: "u.job_key not in (select e.key", broken: "u.job_key in (select e.key",
+		rule: "a request under the key of a waiting job draws no id", function: "_gw_draw_job_ids",
+		sound: "job_key not in (select w.key", broken: "job_key in (select w.key",
 	},
 	{
 		rule: "ids follow the order of the specs", function: "add_jobs",

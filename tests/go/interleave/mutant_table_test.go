@@ -20,7 +20,7 @@ func (m mutant) apply(ctx context.Context, conn *pgx.Conn) error {
 var mutants = []mutant{
 	{
 		name: "add_job without its retry", function: "_gw_add_keyed_job", sound: "if added.id is not null then", broken: `
-			if exists (select from "graphile_worker"._private_jobs as j where j.key = job_key) or round > 1 then
+			if exists (select from "graphile_worker"._private_jobs as j where j.key = spec.job_key) or round > 1 then
 			  return added;
 			end if;
 			if added.id is not null then`,
@@ -31,7 +31,7 @@ var mutants = []mutant{
 			if added.id is not null then
 			  return added;
 			end if;
-			select j.* into added from "graphile_worker"._private_jobs as j where j.key = job_key;
+			select j.* into added from "graphile_worker"._private_jobs as j where j.key = spec.job_key;
 			if found then`,
 		where: "names", sessions: []string{"replace", "preserve"},
 	},

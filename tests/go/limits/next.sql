@@ -28,12 +28,11 @@ begin
     elsif random() < 0.2 then
       perform resume(limit_name => 'tenants', lane => l::text) from generate_series(0, 2) as l;
     elsif random() < 0.05 then
-      insert into _gw_suspects (job_id, queue_name)
-      select j.id, j.queue_name from jobs as j where j.locked_at is null and j.attempts < j.max_attempts order by random() limit 1
-          on conflict do nothing;
-      update _private_jobs set job_queue_id = -2 where id = any (array(select s.job_id from _gw_suspects as s)) and locked_at is null;
+      with drawn as (select j.id, j.queue_name from jobs as j where j.locked_at is null order by random() limit 1),
+           suspect as (insert into _gw_suspects (job_id, queue_name) select d.id, d.queue_name from drawn as d on conflict do nothing returning job_id)
+      update _private_jobs set job_queue_id = -2 where id = (select s.job_id from suspect as s);
     elsif random() < 0.1 then
-      update _private_jobs as j set job_queue_id = _gw_unheld(j.job_queue_id, j.id) where j.job_queue_id = -2;
+      update _private_jobs set job_queue_id = _gw_unheld(job_queue_id, id) where job_queue_id = -2;
       delete from _gw_suspects;
     elsif random() < 0.1 then
       perform pause(task => (array['tenant', 'mail', 'plain'])[1 + floor(random() * 3)::integer]);

@@ -11,7 +11,7 @@
 -- runs beside another suspect. If the worker dies, the crash is not counted, and the job becomes strict: it is no
 -- longer claimed with beside, and get_job_batch returns nothing to its worker while the job runs. A job with a counted
 -- crash is strict as well.
--- Locks: never waits. Locks limits before the queue row, and that before its head job; skips rows that other transactions have locked.
+-- Locks: never waits. The row of the suspect, then limits, its queue and the job; skips rows that other transactions have locked.
 -- Raises GWWID (worker id), GWWFF (forbidden flags of tasks).
 create or replace function {{.schema}}.get_job_alone(
   worker_id            text,
@@ -74,10 +74,12 @@ begin
      where beside is not true or not w.strict and w.room_at <= claim.claimed_at - {{.schema}}._gw_beat_every()
      order by w.priority, w.run_at, w.id
   loop
-    continue when not {{.schema}}._gw_start_suspect(claim, suspect_id);
-    insert into {{.schema}}._gw_suspects as s (job_id, worker_id, is_alone)
-    values (suspect_id, get_job_alone.worker_id, beside is not true)
-        on conflict on constraint _gw_suspects_pkey do update set worker_id = excluded.worker_id, is_alone = excluded.is_alone;
+    insert into {{.schema}}._gw_suspects (job_id) values (suspect_id) on conflict do nothing; -- if its row was deleted by hand
+    perform from {{.schema}}._gw_suspects as s where s.job_id = suspect_id for update skip locked;
+    continue when not found or not {{.schema}}._gw_start_suspect(claim, suspect_id);
+    update {{.schema}}._gw_suspects as s
+       set worker_id = get_job_alone.worker_id, is_alone = beside is not true
+     where s.job_id = suspect_id;
     return query
     select h.* from {{.schema}}._gw_held_job(worker_id, suspect_id, {{.schema}}._gw_lease(claim.claimed_at)) as h;
     return;

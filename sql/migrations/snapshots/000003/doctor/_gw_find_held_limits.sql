@@ -77,7 +77,7 @@ $$;
 comment on function {{.schema}}._gw_find_held_limits(interval, interval, interval) is
   'Internal, for doctor(): lanes that stay closed for so long, pauses without an end that are this old, and lanes that have been full for so long.';
 
--- Returns whether a due job of this task, in queues of this name, or at all if both are null, waits. It reads at most 10 000 jobs.
+-- Returns whether a due job of this task, in this queue, or at all if both are null, waits. It reads at most 10 000 jobs.
 create or replace function {{.schema}}._gw_waits_for(
   task       text,
   queue_name text
@@ -99,10 +99,9 @@ begin
      where (_gw_waits_for.task is null
             or j.task_id = (select t.id from {{.schema}}._private_tasks as t where t.identifier = _gw_waits_for.task))
        and (_gw_waits_for.queue_name is null
-            or (select q.queue_name from {{.schema}}._private_job_queues as q where q.id = j.job_queue_id)
-               like {{.schema}}._gw_pattern(_gw_waits_for.queue_name) escape '!'));
+            or j.job_queue_id = (select q.id from {{.schema}}._private_job_queues as q where q.queue_name = _gw_waits_for.queue_name)));
 end;
 $$;
 
 comment on function {{.schema}}._gw_waits_for(text, text) is
-  'Internal, for doctor(): returns whether a due job of this task, in queues of this name, or at all if both are null, waits.';
+  'Internal, for doctor(): returns whether a due job of this task, in this queue, or at all if both are null, waits.';

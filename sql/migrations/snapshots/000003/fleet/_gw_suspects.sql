@@ -64,8 +64,8 @@ $$;
 comment on function {{.schema}}._gw_unheld(integer, bigint) is
   'Internal: returns the job_queue_id for a job that becomes available to all workers: of a suspect its queue.';
 
--- Holds the suspects among these jobs again, for those who have freed jobs of these workers without ending them: a suspect stays one
--- until it has ended. The function is security definer, because force_unlock_workers runs with the rights of its caller.
+-- Holds the suspects among these jobs again, for those who have freed jobs of these workers without ending them, and not their queues
+-- yet: a suspect stays one until it has ended. Locks: their rows, after the jobs. The function is security definer, because force_unlock_workers runs with the rights of its caller.
 create or replace function {{.schema}}._gw_suspect_again(
   worker_ids text[],
   job_ids    bigint[]

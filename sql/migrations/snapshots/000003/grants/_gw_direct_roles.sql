@@ -54,12 +54,13 @@ as $$
      cross join queue
       join pg_catalog.pg_proc as p
         on p.pronamespace = queue.relnamespace
-       and p.proname in ('setting', '_gw_add_front', '_gw_add_keyed_job', '_gw_add_keyed_jobs', '_gw_check_payload',
-                         '_gw_check_worker_id', '_gw_flags',
-                         '_gw_groups_of', '_gw_hold_names', '_gw_job_is_refused', '_gw_joined_payload', '_gw_keep_steps',
-                         '_gw_keeps', '_gw_known_settings', '_gw_make_names', '_gw_merged_payload', '_gw_name_lock', '_gw_namespace',
-                         '_gw_note_attempts', '_gw_put_fronts', '_gw_record_act', '_gw_refuse_job', '_gw_release_gates', '_gw_retire',
-                         '_gw_take_paused', '_gw_unstarted_jobs', '_gw_wake', '_gw_wake_for')
+       and p.proname in ('setting', '_gw_add_keyed_job', '_gw_add_keyed_jobs', '_gw_check_payload', '_gw_check_specs',
+                         '_gw_check_worker_id', '_gw_draw_job_ids', '_gw_flags', '_gw_hold_names', '_gw_incoming',
+                         '_gw_insert_keyed_jobs', '_gw_job_is_refused', '_gw_joined_payload', '_gw_keep_steps', '_gw_keeps',
+                         '_gw_keyed_specs', '_gw_known_settings', '_gw_lock_keyed_jobs', '_gw_make_names', '_gw_merged_payload',
+                         '_gw_name_lock', '_gw_namespace', '_gw_note_attempts', '_gw_record_act', '_gw_refuse_job',
+                         '_gw_release_gates', '_gw_replace_keyed_jobs', '_gw_retire', '_gw_suspect_again', '_gw_take_paused', '_gw_unheld',
+                         '_gw_unstarted_jobs', '_gw_wake', '_gw_wake_for')
      where d.privileges && array['insert', 'update', 'delete']
        and not has_function_privilege(d.name, p.oid, 'execute')
   )

@@ -132,20 +132,26 @@ create or replace function {{.schema}}._gw_gates_of_jobs(
   stable
   rows 20
   set search_path = pg_catalog, pg_temp
+  set plan_cache_mode = force_generic_plan
   set enable_seqscan = off
   set jit = off
 as $$
 begin
   return query
-  with passed as materialized (
-    select j.id as job_id, g.limit_id, g.key, g.is_total, g.gate_id
+  with tasks as materialized (
+    select t.task_id, t.limit_ids
+      from (select distinct j.task_id from {{.schema}}._private_jobs as j where j.id = any (job_ids)) as u
+     cross join lateral {{.schema}}._gw_limits_of(u.task_id) as t
+  ), passed as materialized (
+    select j.id as job_id, g.limit_id, g.key, g.is_total, g.is_fair, g.gate_id
       from {{.schema}}._private_jobs as j
-     cross join lateral {{.schema}}._gw_job_gates(j.task_id, j.payload, j.flags) as g
+      join tasks as t on t.task_id = j.task_id
+     cross join lateral {{.schema}}._gw_gates_of(t.limit_ids, j.payload, j.flags) as g
      where j.id = any (job_ids)
   ), seen as materialized (
     select s.* from {{.schema}}._gw_seen_gates(array(select distinct p.gate_id from passed as p where p.gate_id is not null), at) as s
   )
-  select p.job_id, p.limit_id, l.name, p.key, p.is_total, l.fair and not p.is_total, p.gate_id, coalesce(s.running, 0),
+  select p.job_id, p.limit_id, l.name, p.key, p.is_total, p.is_fair, p.gate_id, coalesce(s.running, 0),
          coalesce(s.served_at, 'epoch'), s.kept_until,
          case when s.gate_id is not null then s.reason when o.until is not null then 'paused' end,
          case when s.gate_id is not null then s.opens_at else nullif(o.until, 'infinity') end

@@ -16,14 +16,15 @@ declare
   held     integer[];
   tasks    integer[]; -- all their limits are held, or they have none
   lane_ids integer[];
-  mended   bigint;
+  mended   bigint; -- rows
+  lost     bigint;
 begin
   held := array(select l.id from {{.schema}}._gw_limits as l order by l.id for no key update skip locked);
   tasks := array(select t.id
                    from {{.schema}}._private_tasks as t
                   where not exists (select from {{.schema}}._gw_limits as l
                                      where (l.tasks is null or t.identifier = any (l.tasks)) and l.id <> all (held)));
-  perform {{.schema}}._gw_count_gates(held);
+  mended := {{.schema}}._gw_count_gates(held);
   lane_ids := {{.schema}}._gw_next_lanes(1000);
   -- Lanes whose first job is not where they say: a job that comes before it, one that has come back, or none any more.
   perform {{.schema}}._gw_place_lanes(
@@ -38,7 +39,7 @@ begin
             join {{.schema}}._gw_lanes as l on l.id = u.id
            where l.task_id = any (tasks) and (l.gate = 0 or (f.priority, f.run_at, f.id) < (l.priority, l.run_at, l.job_id))),
     clock_timestamp());
-  with lost as (
+  with back as (
     update {{.schema}}._private_jobs as j
        set job_queue_id = -1
      where j.ctid = any (array(
@@ -54,15 +55,17 @@ begin
               limit 1000))
     returning j.id
   )
-  select count(*) into mended from lost;
+  select count(*) into lost from back as b;
   delete from {{.schema}}._gw_queued_lanes as q
    where not exists (select from {{.schema}}._private_jobs as j where j.id = q.job_id and j.locked_at is not null offset 0);
   perform {{.schema}}._gw_drop_idle(held, tasks);
   perform {{.schema}}._gw_name_gates(
     array(select g.id from {{.schema}}._gw_gates as g
            where g.limit_id = any (held) and exists (select from {{.schema}}._gw_lanes as l where l.gate = g.id and l.gate > 0)), clock_timestamp());
-  if mended > 0 then
-    perform {{.schema}}._gw_wake(mended);
+  if mended + lost > 0 then
+    insert into {{.schema}}._gw_mends (mended) values (mended + lost);
+    delete from {{.schema}}._gw_mends as m where m.at < now() - interval '2 days';
+    perform {{.schema}}._gw_wake(lost);
   end if;
   return cardinality(lane_ids) = 1000;
 end;
@@ -141,6 +144,8 @@ begin
               and greatest(g.theoretic_at, g.closed_until, g.served_at + interval '10 minutes') < clock_timestamp()
               and not exists (select from {{.schema}}._gw_lanes as l where g.id = any (l.gates))
             limit 1000));
+  -- Of limits that were dropped while jobs ended.
+  delete from {{.schema}}._gw_gate_ends as e where not exists (select from {{.schema}}._gw_limits as l where l.id = e.limit_id);
 end;
 $$;
 

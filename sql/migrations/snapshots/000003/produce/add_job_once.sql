@@ -35,7 +35,9 @@ begin
       held.began_at := clock_timestamp();
       held.kept_until := held.began_at + within;
       return query
-      select a.* from {{.schema}}._gw_add_held_job(held, task, payload, queue_name, run_at, max_attempts, priority, flags, false) as a;
+      select a.*
+        from {{.schema}}._gw_add_held_job(
+               held, row(task, payload, queue_name, run_at, max_attempts, key, priority, flags)::{{.schema}}.job_spec, false) as a;
       return;
     end if;
   end if;

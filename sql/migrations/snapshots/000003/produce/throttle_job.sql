@@ -41,7 +41,8 @@ begin
     return query
     select a.*
       from {{.schema}}._gw_add_held_job(
-             held, task, payload, queue_name, held.began_at, max_attempts, priority, flags, waiting.id is null) as a
+             held, row(task, payload, queue_name, held.began_at, max_attempts, key, priority, flags)::{{.schema}}.job_spec,
+             waiting.id is null) as a
      where a.id is not null;
     exit when found;
   end loop;

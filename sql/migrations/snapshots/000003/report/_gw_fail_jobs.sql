@@ -75,7 +75,9 @@ begin
   if changed.queued > 0 then
     perform {{.schema}}._gw_release(worker_id, held, 'ended');
   end if;
-  perform {{.schema}}._gw_suspect_again(array[worker_id], job_ids);
+  if pg_relation_size('{{ replace "'" "''" .schema }}._gw_suspects'::regclass) > 0 then
+    perform {{.schema}}._gw_suspect_again(array[worker_id], changed.ids);
+  end if;
   if changed.retries > 0 then
     perform {{.schema}}._gw_wake(changed.ready);
   end if;

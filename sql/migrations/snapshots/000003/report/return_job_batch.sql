@@ -71,7 +71,9 @@ begin
   if back.queued > 0 then
     perform {{.schema}}._gw_release(worker_id, held, 'returned');
   end if;
-  perform {{.schema}}._gw_suspect_again(array[worker_id], job_ids);
+  if pg_relation_size('{{ replace "'" "''" .schema }}._gw_suspects'::regclass) > 0 then
+    perform {{.schema}}._gw_suspect_again(array[worker_id], job_ids);
+  end if;
   perform {{.schema}}._gw_wake(back.ready);
   return query
   select o.id, o.state, o.run_at, o.attempts, o.max_attempts

@@ -1,0 +1,58 @@
+-- What stands in front of the free jobs of named queues and may not be claimed hides none of them.
+begin;
+select plan(12);
+set local search_path = graphile_worker, public;
+
+create function pg_temp.claimed(jobs integer, due timestamptz default now()) returns text[] as $body$
+declare
+  look  text;
+  keys  text[];
+  other text[];
+begin
+  -- Whatever kind of search a claim begins with.
+  foreach look in array array['', 'first queues', 'few queues', 'all queues'] loop
+    begin
+      perform set_config('gw.claim_cursor', look, true);
+      other := array(select b.key from get_job_batch('worker', '{task}', jobs, '{barred}', due) as b);
+      raise exception 'undo';
+    exception when raise_exception then
+      if keys is not null and keys <> other then
+        return array['differs:' || look] || other;
+      end if;
+      keys := other;
+    end;
+  end loop;
+  return keys;
+end
+$body$ language plpgsql;
+
+select add_job('task', queue_name => 'barred' || n, flags => '{barred}', priority => -1) from generate_series(1, 100) as n;
+select add_job('other', queue_name => 'other' || n, priority => -1) from generate_series(1, 100) as n;
+select add_job('task', queue_name => 'later' || n, run_at => now() + interval '1 hour', priority => -2) from generate_series(1, 100) as n;
+select add_job('task', queue_name => 'a', job_key => 'a');
+select is(pg_temp.claimed(1), '{a}', 'jobs with forbidden flags, of other tasks and of the future in front');
+select is(pg_temp.claimed(10), '{a}', 'for a batch, too');
+
+select add_job('task', queue_name => 'a', job_key => 'future', run_at => now() + interval '1 hour', priority => -5);
+select add_job('task', queue_name => 'a', job_key => 'flagged', flags => '{barred}', priority => -5);
+select is(pg_temp.claimed(1), '{a}', 'a due job behind a future one of higher priority in its queue');
+select is(pg_temp.claimed(10), '{a}', 'for a batch, too');
+
+-- A claim in the past and in the future.
+select is(pg_temp.claimed(10, now() - interval '1 minute'), '{}', 'nothing was due a minute ago');
+select is(pg_temp.claimed(1, now() - interval '1 minute'), '{}', 'nor for a claim of one');
+select is((pg_temp.claimed(200, now() + interval '2 hours'))[1], 'future', 'in two hours the future job is the head of its queue');
+select is(cardinality(pg_temp.claimed(200, now() + interval '2 hours')), 101, 'and its queue gives no other');
+
+-- Attempts used up, and given back by hand.
+select permanently_fail_jobs(array_agg(id)) from jobs where key = 'a';
+select is(pg_temp.claimed(1), '{}', 'a failed job is not claimed');
+update _private_jobs set attempts = attempts - 1 where key = 'a';
+select is(pg_temp.claimed(1), '{a}', 'with an attempt given back by hand it is claimed again');
+update _private_jobs set max_attempts = attempts where key = 'a';
+select is(pg_temp.claimed(10), '{}', 'without attempts it is not');
+update _private_jobs set max_attempts = 25 where key = 'a';
+select is(pg_temp.claimed(10), '{a}', 'with more attempts it is claimed again');
+
+select * from finish();
+rollback;
