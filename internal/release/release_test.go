@@ -23,11 +23,11 @@ func TestAChangedReleasedFileIsNamedWithWhatToDo(t *testing.T) {
 		"migrations/000001_contract.sql was released and has been changed": func(d string) error {
 			return appendTo(d+"/migrations/000001_contract.sql", "\n")
 		},
-		"migrations/snapshots/000003/work/get_job.sql was released and is missing": func(d string) error {
-			return os.Remove(d + "/migrations/snapshots/000003/work/get_job.sql")
+		"migrations/snapshots/000003/claim/get_job.sql was released and is missing": func(d string) error {
+			return os.Remove(d + "/migrations/snapshots/000003/claim/get_job.sql")
 		},
-		"migrations/snapshots/000003/work/mine.sql is new in a snapshot that has been released": func(d string) error {
-			return os.WriteFile(d+"/migrations/snapshots/000003/work/mine.sql", nil, 0o644)
+		"migrations/snapshots/000003/claim/mine.sql is new in a snapshot that has been released": func(d string) error {
+			return os.WriteFile(d+"/migrations/snapshots/000003/claim/mine.sql", nil, 0o644)
 		},
 	} {
 		directory := released(t)
@@ -56,18 +56,18 @@ func TestUntilTheFirstReleaseTheSnapshotIsAllFunctionsAsTheyAre(t *testing.T) {
 		t.Fatal(err)
 	}
 	before := nextNumber(t, directory)
-	edit(t, directory, "functions/work/backoff.sql", "comment on function", "-- changed\ncomment on function")
-	edit(t, directory, "functions/install.sql", `{{ template "work/next_run_at.sql" . }}`, "")
-	if err := os.Remove(directory + "/functions/work/next_run_at.sql"); err != nil {
+	edit(t, directory, "functions/report/backoff.sql", "comment on function", "-- changed\ncomment on function")
+	edit(t, directory, "functions/install.sql", `{{ template "claim/next_run_at.sql" . }}`, "")
+	if err := os.Remove(directory + "/functions/claim/next_run_at.sql"); err != nil {
 		t.Fatal(err)
 	}
 	snapshot(t, directory)
-	for _, name := range []string{"install.sql", "work/backoff.sql"} {
+	for _, name := range []string{"install.sql", "report/backoff.sql"} {
 		if read(t, directory, "migrations/snapshots/000003/"+name) != read(t, directory, "functions/"+name) {
 			t.Errorf("%s of the snapshot is another one", name)
 		}
 	}
-	if exists(directory+"/migrations/snapshots/000003/work/next_run_at.sql") || nextNumber(t, directory) != before {
+	if exists(directory+"/migrations/snapshots/000003/claim/next_run_at.sql") || nextNumber(t, directory) != before {
 		t.Error("a removed function is left, or dropped by a migration")
 	}
 }
@@ -79,21 +79,21 @@ func TestASnapshotHasWhatDiffersFromTheReleasesAndNothingElse(t *testing.T) {
 		t.Fatal("there is a snapshot, though nothing differs")
 	}
 	number := nextNumber(t, directory)
-	original := read(t, directory, "functions/work/backoff.sql")
+	original := read(t, directory, "functions/report/backoff.sql")
 
-	edit(t, directory, "functions/work/backoff.sql", "-- ", "-- A comment that reaches no database. ")
+	edit(t, directory, "functions/report/backoff.sql", "-- ", "-- A comment that reaches no database. ")
 	snapshot(t, directory)
 	if exists(directory + "/migrations/snapshots/" + number) {
 		t.Fatal("there is a snapshot, though only a comment beside functions differs")
 	}
 
-	edit(t, directory, "functions/work/backoff.sql", "as $$", "as $$ -- changed")
-	edit(t, directory, "functions/install.sql", `{{ template "work/next_run_at.sql" . }}`, "")
-	if err := os.Remove(directory + "/functions/work/next_run_at.sql"); err != nil {
+	edit(t, directory, "functions/report/backoff.sql", "as $$", "as $$ -- changed")
+	edit(t, directory, "functions/install.sql", `{{ template "claim/next_run_at.sql" . }}`, "")
+	if err := os.Remove(directory + "/functions/claim/next_run_at.sql"); err != nil {
 		t.Fatal(err)
 	}
 	edit(t, directory, "functions/cron/_gw_check_zone.sql", "(text)", "(text, integer)")
-	edit(t, directory, "functions/work/return_unknown_jobs.sql", "returns bigint", "returns setof bigint")
+	edit(t, directory, "functions/report/return_unknown_jobs.sql", "returns bigint", "returns setof bigint")
 	snapshot(t, directory)
 	const drops = `
 -- Dropped, or created again with other arguments or results.
@@ -101,8 +101,8 @@ select {{.schema}}._gw_drop('function _gw_zone_exists(text)');
 select {{.schema}}._gw_drop('function next_run_at(text[])');
 select {{.schema}}._gw_drop('function return_unknown_jobs(text,bigint[])');
 
-{{ template "work/backoff.sql" . }}
-{{ template "work/return_unknown_jobs.sql" . }}
+{{ template "report/backoff.sql" . }}
+{{ template "report/return_unknown_jobs.sql" . }}
 {{ template "cron/_gw_check_zone.sql" . }}
 `
 	folder := "migrations/snapshots/" + number
@@ -124,14 +124,14 @@ select {{.schema}}._gw_drop('function return_unknown_jobs(text,bigint[])');
 	if exists(directory + "/migrations/snapshots/" + next) {
 		t.Error("there is a snapshot right after a release")
 	}
-	write(t, directory, "functions/work/backoff.sql", original)
+	write(t, directory, "functions/report/backoff.sql", original)
 	snapshot(t, directory)
 	if got := read(t, directory, "migrations/snapshots/"+next+"/install.sql"); strings.Contains(got, "_gw_drop") || strings.Count(got, "template") != 1 {
 		t.Errorf("the snapshot after that is\n%s", got)
 	}
 
 	// What was undone leaves nothing behind.
-	edit(t, directory, "functions/work/backoff.sql", "as $$", "as $$ -- changed")
+	edit(t, directory, "functions/report/backoff.sql", "as $$", "as $$ -- changed")
 	snapshot(t, directory)
 	if exists(directory+"/migrations/snapshots/"+next) || exists(directory+"/migrations/"+next+"_functions.sql") {
 		t.Error("a snapshot of nothing stays")
@@ -141,7 +141,7 @@ select {{.schema}}._gw_drop('function return_unknown_jobs(text,bigint[])');
 func TestASnapshotIsInstalledByTheMigrationThatSomebodyHasAddedTo(t *testing.T) {
 	directory := released(t)
 	number := nextNumber(t, directory)
-	edit(t, directory, "functions/work/backoff.sql", "as $$", "as $$ -- changed")
+	edit(t, directory, "functions/report/backoff.sql", "as $$", "as $$ -- changed")
 	snapshot(t, directory)
 	by := "migrations/" + number + "_by_hand.sql"
 	if err := os.Rename(directory+"/migrations/"+number+"_functions.sql", filepath.Join(directory, by)); err != nil {
@@ -149,12 +149,12 @@ func TestASnapshotIsInstalledByTheMigrationThatSomebodyHasAddedTo(t *testing.T) 
 	}
 	edit(t, directory, by, "{{ install_snapshot", "create table {{.schema}}._gw_more ();\n{{ install_snapshot")
 	hand := read(t, directory, by)
-	edit(t, directory, "functions/work/backoff.sql", "-- changed", "-- changed again")
+	edit(t, directory, "functions/report/backoff.sql", "-- changed", "-- changed again")
 	snapshot(t, directory)
 	if read(t, directory, by) != hand || exists(directory+"/migrations/"+number+"_functions.sql") {
 		t.Error("the migration is written anew")
 	}
-	if got := read(t, directory, "migrations/snapshots/"+number+"/work/backoff.sql"); !strings.Contains(got, "-- changed again") {
+	if got := read(t, directory, "migrations/snapshots/"+number+"/report/backoff.sql"); !strings.Contains(got, "-- changed again") {
 		t.Errorf("the snapshot has %s", got)
 	}
 }

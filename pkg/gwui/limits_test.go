@@ -110,7 +110,7 @@ func TestTheLanesOfALimitContinueOnTheNextPage(t *testing.T) {
 	t.Parallel()
 	s := newSite(t, gwui.Config{})
 	s.exports()
-	pgtest.Exec(t, s.pool, `select graphile_worker.add_job('export', json_build_object('tenant', 1000 + n)) from generate_series(1, 150) as n`)
+	pgtest.Exec(t, s.pool, `select graphile_worker.override_lane('exports', (1000 + n)::text, max_running => 1) from generate_series(1, 150) as n`)
 	s.get("limits").want(t, http.StatusOK, `href="./limits/lanes?limit=exports"`, "payload:tenant", "100 per 00:01:00", `>151 <span class="muted">1 full</span><`)
 	first := s.get("limits/lanes?limit=exports")
 	first.want(t, http.StatusOK, "(all)", ">1098<", "open")
@@ -174,7 +174,7 @@ func TestALimitIsMadeChangedAndDropped(t *testing.T) {
 		"fair": {"yes"}, "strict": {"2m"},
 	}).want(t, http.StatusSeeOther)
 	const read = `
-		select concat_ws('|', name, tasks::text, queues, by, max_running, total_running, rate, per, burst, fair, strict) from graphile_worker.list_limits()`
+		select concat_ws('|', name, tasks::text, by, max_running, total_running, rate, per, burst, fair, strict) from graphile_worker.list_limits()`
 	if got := pgtest.Value[string](t, s.pool, read); got != `exports|{export,"report a"}|payload:tenant|3|100|00:01:00|100|t|00:02:00` {
 		t.Errorf("the limit is %s", got)
 	}
@@ -182,7 +182,7 @@ func TestALimitIsMadeChangedAndDropped(t *testing.T) {
 	s.get("limits").want(t, http.StatusOK, `href="./limits/set`+link, `href="./limits/drop`+link)
 	s.get("limits/set?limit=exports").want(t, http.StatusOK, "Change the limit exports", `value="payload:tenant"`, "export\nreport a</textarea>", `value="00:01:00"`,
 		`value="yes" checked`, `value="00:02:00"`)
-	s.post("limits/set", url.Values{"limit": {"exports"}, "queues": {"x-*"}, "max_running": {"7"}}).want(t, http.StatusSeeOther)
+	s.post("limits/set", url.Values{"limit": {"exports"}, "max_running": {"7"}}).want(t, http.StatusSeeOther)
 	if got := pgtest.Value[string](t, s.pool, read); got != "exports|x-*|7|f" {
 		t.Errorf("the limit is %s after the change", got)
 	}

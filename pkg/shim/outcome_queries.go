@@ -42,7 +42,7 @@ func (q *queries) complete(ctx context.Context, outcomes []outcome) (applied, er
 	switch ofOneClaim, queued := classify(outcomes); {
 	case results == nil && ofOneClaim && !queued:
 		err = q.row(ctx, &completed, `select S._gw_complete_claim($1::text, $2::bigint[], $3::bigint)`, q.workerID, ids, leases[0])
-	case results == nil && ofOneClaim && len(ids) > 1:
+	case results == nil && ofOneClaim:
 		err = q.row(ctx, &completed, `
 			select case when pg_catalog.cardinality(c.ids) operator(pg_catalog.<) pg_catalog.cardinality($2::bigint[]) then c.ids end
 			  from S._gw_complete_queued($1::text, $2::bigint[], $3::bigint) as c (ids)`, q.workerID, ids, leases[0])
@@ -89,7 +89,7 @@ func (q *queries) giveBack(ctx context.Context, outcomes []outcome) (applied, er
 		q.workerID, ids, leases, delays)
 }
 
-// rateLimited returns jobs that all have the same delay. Each statement locks lanes, so several delays would need an order.
+// rateLimited returns jobs that all have the same delay.
 func (q *queries) rateLimited(ctx context.Context, outcomes []outcome) (applied, error) {
 	ids, leases := leasesOf(outcomes)
 	return q.apply(ctx, `

@@ -434,7 +434,7 @@ create table {{.schema}}._gw_gate_ends (
   limit_id     integer     not null,
   gate_id      integer     not null,
   jobs         integer     not null default 0,
-  returned     integer     not null default 0,
+  returned     double precision,
   closed_until timestamptz,
   at           timestamptz not null default '-infinity'
 ) with (autovacuum_vacuum_threshold = 500, autovacuum_vacuum_scale_factor = 0);
@@ -614,7 +614,7 @@ comment on table {{.schema}}._gw_gate_ends is
 comment on column {{.schema}}._gw_gate_ends.limit_id is 'The limit of the gate.';
 comment on column {{.schema}}._gw_gate_ends.gate_id is 'The gate.';
 comment on column {{.schema}}._gw_gate_ends.jobs is 'How many jobs run no longer.';
-comment on column {{.schema}}._gw_gate_ends.returned is 'How many of them had not started, so that a rate takes them back.';
+comment on column {{.schema}}._gw_gate_ends.returned is 'How many of their starts a rate takes back; null: none.';
 comment on column {{.schema}}._gw_gate_ends.closed_until is 'Closes the gate until then; null: does not.';
 comment on column {{.schema}}._gw_gate_ends.at is 'The row does not count before this time.';
 comment on index {{.schema}}._gw_gate_ends_limit is 'The rows of a limit by time.';

@@ -35,7 +35,8 @@ begin
      set last_error   = coalesce(cancel_jobs.reason, 'Canceled'),
          max_attempts = case when j.locked_at is null then j.max_attempts else least(j.max_attempts, 32766) end,
          attempts     = case when j.locked_at is null then j.max_attempts else least(j.max_attempts, 32766) + 1 end,
-         job_queue_id = case when j.locked_at is null then {{.schema}}._gw_unheld(j.job_queue_id, j.id) else j.job_queue_id end,
+         job_queue_id = case when j.locked_at is null and j.job_queue_id < 0 then {{.schema}}._gw_unheld(j.job_queue_id, j.id)
+                             else j.job_queue_id end,
          updated_at   = now()
    where j.id = any (job_ids) and (j.locked_at is not null or j.attempts < j.max_attempts)
   returning j.*;

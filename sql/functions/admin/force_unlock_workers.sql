@@ -11,6 +11,7 @@ create or replace function {{.schema}}.force_unlock_workers(
 as $$
 declare
   job_ids   bigint[];
+  held_ids  bigint[];
   unstarted bigint[];
   ended     {{.schema}}._gw_ended_job[];
   freed     bigint;
@@ -32,14 +33,14 @@ begin
   if {{.schema}}._gw_keeps() then
     perform {{.schema}}._gw_note_attempts('recovered', worker_ids, job_ids, details => array['The worker was unlocked by force.']);
   end if;
+  held_ids := array(select e.job_id from unnest(ended) as e);
   update {{.schema}}._private_jobs as j
      set attempts     = case when j.id = any (unstarted) then greatest(0, j.attempts - 1) else least(j.attempts, j.max_attempts) end,
          job_queue_id = case when j.job_queue_id < 0 then -1 else j.job_queue_id end,
          locked_at    = null,
          locked_by    = null
-   where j.id = any (array(select e.job_id from unnest(ended) as e));
+   where j.id = any (held_ids);
   get diagnostics freed = row_count;
-  perform {{.schema}}._gw_suspect_again(worker_ids, job_ids);
 
   queue_ids := array(
     select q.id from {{.schema}}._private_job_queues as q where q.locked_by = any (worker_ids) order by q.id for no key update);
@@ -48,6 +49,7 @@ begin
     perform {{.schema}}._gw_take_paused(queue_ids);
   end if;
   perform {{.schema}}._gw_release_gates(ended, 'ended');
+  perform {{.schema}}._gw_suspect_again(worker_ids, held_ids);
   if freed > 0 or queue_ids <> '{}' then
     perform {{.schema}}._gw_record_act('unlock', freed, array_to_string(worker_ids, ', '));
   end if;

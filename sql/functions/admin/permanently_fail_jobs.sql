@@ -23,7 +23,8 @@ begin
      set last_error   = coalesce(error_message, 'Manually marked as failed'),
          max_attempts = case when j.locked_at is null then j.max_attempts else least(j.max_attempts, 32766) end,
          attempts     = case when j.locked_at is null then j.max_attempts else least(j.max_attempts, 32766) + 1 end,
-         job_queue_id = case when j.locked_at is null then {{.schema}}._gw_unheld(j.job_queue_id, j.id) else j.job_queue_id end,
+         job_queue_id = case when j.locked_at is null and j.job_queue_id < 0 then {{.schema}}._gw_unheld(j.job_queue_id, j.id)
+                             else j.job_queue_id end,
          updated_at   = now()
     from (select l.id
             from {{.schema}}._private_jobs as l

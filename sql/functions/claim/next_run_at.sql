@@ -143,9 +143,9 @@ begin
     first := {{.schema}}._gw_next_due(task_ids, from_place, entries);
     exit when first.is_ours is not false or first.run_at > now() + interval '1 second';
   end loop;
-  if pg_relation_size('{{ replace "'" "''" .schema }}._gw_limit_changes'::regclass) > 0
-     or exists (select from {{.schema}}._private_jobs as j where j.is_available and j.job_queue_id = -1) then
-    return least(look_at, first.run_at, {{.schema}}._gw_next_limited_at(task_ids), {{.schema}}._gw_next_pause_end());
+  if {{.schema}}._gw_has_limits() or exists (select from {{.schema}}._private_jobs as j where j.is_available and j.job_queue_id = -1) then
+    return least(look_at, first.run_at, {{.schema}}._gw_next_pause_end(), {{.schema}}._gw_next_limited_at({{.schema}}._gw_served_tasks(
+                   row(null, task_ids, null, null, null, null, clock_timestamp(), null, null, null)::{{.schema}}._gw_claim)));
   end if;
   return least(look_at, first.run_at);
 end;

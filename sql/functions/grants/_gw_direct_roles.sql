@@ -59,7 +59,7 @@ as $$
                          '_gw_insert_keyed_jobs', '_gw_job_is_refused', '_gw_joined_payload', '_gw_keep_steps', '_gw_keeps',
                          '_gw_keyed_specs', '_gw_known_settings', '_gw_lock_keyed_jobs', '_gw_make_names', '_gw_merged_payload',
                          '_gw_name_lock', '_gw_namespace', '_gw_note_attempts', '_gw_record_act', '_gw_refuse_job',
-                         '_gw_release_gates', '_gw_replace_keyed_jobs', '_gw_retire', '_gw_take_paused', '_gw_unheld',
+                         '_gw_release_gates', '_gw_replace_keyed_jobs', '_gw_retire', '_gw_suspect_again', '_gw_take_paused', '_gw_unheld',
                          '_gw_unstarted_jobs', '_gw_wake', '_gw_wake_for')
      where d.privileges && array['insert', 'update', 'delete']
        and not has_function_privilege(d.name, p.oid, 'execute')

@@ -1,15 +1,14 @@
 -- Decides what becomes of the candidates of a claim, in their order: each takes its places at its gates and starts, or goes into its
--- lane. chosen: those that start, most at most, and those that go into their lanes. without_lane: jobs whose lane is to be made first.
--- lane_ids: open lanes that have no job or whose gates are full. more: another round may start more.
+-- lane. chosen: those that start, most at most, and those that go into their lanes. lane_ids: open lanes that have no job or whose gates
+-- are full. more: another round may start more.
 -- After a lane that has no job any more, no incoming job passes its gates in this round: other lanes that wait for these come first.
 create or replace function {{.schema}}._gw_choose_jobs(
-  candidates       {{.schema}}._gw_candidate[],
-  most             integer,
-  at               timestamptz,
-  out chosen       {{.schema}}._gw_candidate[],
-  out without_lane bigint[],
-  out lane_ids     integer[],
-  out more         boolean
+  candidates   {{.schema}}._gw_candidate[],
+  most         integer,
+  at           timestamptz,
+  out chosen   {{.schema}}._gw_candidate[],
+  out lane_ids integer[],
+  out more     boolean
 )
   language plpgsql
   stable
@@ -24,15 +23,13 @@ declare
   starts   integer := 0;
 begin
   chosen := array[]::{{.schema}}._gw_candidate[];
-  without_lane := '{}';
   lane_ids := '{}';
   more := false;
   select array_agg(r.gate_id), array_agg(r.room)
     into gate_ids, rooms
     from {{.schema}}._gw_gate_rooms(array(select distinct g.id from unnest(candidates) as u cross join unnest(u.gates) as g (id)), at) as r;
   foreach c in array candidates loop
-    if c.lane_id = 0 then
-      without_lane := without_lane || c.job_id;
+    if c.lane_id = 0 then -- its number was in use
       more := true;
     elsif c.place is null then
       lane_ids := lane_ids || c.lane_id;

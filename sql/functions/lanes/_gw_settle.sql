@@ -21,7 +21,8 @@ begin
     select j.id
       from {{.schema}}._private_jobs as j
      where j.locked_at is not null
-       and j.locked_by in (select w.id from {{.schema}}._gw_workers as w)
+       and (j.locked_by in (select w.id from {{.schema}}._gw_workers as w) or j.job_queue_id <= -16
+            or j.job_queue_id > 0 and exists (select from {{.schema}}._gw_queued_lanes as q where q.job_id = j.id))
        and (task_names is null
             or j.task_id = any (array(select t.id from {{.schema}}._private_tasks as t where t.identifier = any (task_names)))));
   perform {{.schema}}._gw_give_lanes(running);

@@ -17,6 +17,7 @@ declare
   dead_after interval := {{.schema}}.setting('dead_after')::interval;
   unstarted  bigint[] := {{.schema}}._gw_unstarted_jobs(job_ids);
   ended      {{.schema}}._gw_ended_job[];
+  owners     text[];
   freed      bigint;
 begin
   if {{.schema}}._gw_keeps() then
@@ -33,7 +34,7 @@ begin
       details => array['The worker reported no outcome.']);
   end if;
   with stale as (
-    select j.id, j.job_queue_id, j.locked_at
+    select j.id, j.job_queue_id, j.locked_at, j.locked_by
       from {{.schema}}._private_jobs as j
       left join {{.schema}}._gw_workers as w on w.id = j.locked_by
      where j.id = any (job_ids)
@@ -53,10 +54,13 @@ begin
       from stale
       left join unnest(unstarted) as u (id) on u.id = stale.id
      where j.id = stale.id
-    returning j.id, stale.job_queue_id, stale.locked_at
+    returning j.id, stale.job_queue_id, stale.locked_at, stale.locked_by
   )
-  select count(*), array_agg(row(f.id, f.job_queue_id, f.locked_at)::{{.schema}}._gw_ended_job) into freed, ended from freed as f;
+  select count(*), array_agg(row(f.id, f.job_queue_id, f.locked_at)::{{.schema}}._gw_ended_job), array_agg(distinct f.locked_by)
+    into freed, ended, owners
+    from freed as f;
   perform {{.schema}}._gw_release_gates(ended, 'recovered'); -- their queues have stale locks, too
+  perform {{.schema}}._gw_suspect_again(owners, job_ids);
   return freed;
 end;
 $$;

@@ -72,9 +72,11 @@ begin
          count(*) filter (where f.is_available and f.run_at <= now()) as ready
     into changed
     from failed as f;
-  perform {{.schema}}._gw_suspect_again(array[worker_id], job_ids);
   if changed.queued > 0 then
     perform {{.schema}}._gw_release(worker_id, held, 'ended');
+  end if;
+  if pg_relation_size('{{ replace "'" "''" .schema }}._gw_suspects'::regclass) > 0 then
+    perform {{.schema}}._gw_suspect_again(array[worker_id], changed.ids);
   end if;
   if changed.retries > 0 then
     perform {{.schema}}._gw_wake(changed.ready);

@@ -2,8 +2,7 @@
 -- set no more than search_path are called by functions that force plans by indexes.
 
 -- Frees the queues of these jobs in which the claim of the worker holds no other job (see _gw_queue_locked_at), and tells the gates of
--- their limits. A trigger notifies sleeping workers if a job is waiting in a queue, or this function where _gw_complete_queued has
--- switched the trigger off.
+-- their limits. A trigger notifies sleeping workers if a job is waiting in a queue.
 -- kind: 'ended'; 'returned' if the jobs have not started, so that rates take them back; 'recovered' if their worker seems dead, so
 -- that they keep their places at strict limits for some time.
 -- Locks: queue rows by id.
@@ -41,17 +40,10 @@ begin
     perform {{.schema}}._gw_release_gates(jobs, kind);
   end if;
 
-  -- These are separate statements, after the queues are free; see _gw_wake. If a recovery has freed a queue while this call waited
+  -- This is a separate statement, after the queues are free; see _gw_wake. If a recovery has freed a queue while this call waited
   -- for its row, this call holds the row now, and a worker that the recovery has notified may have passed over it.
   if held < cardinality(queue_ids) and held < (select count(distinct u.id) from unnest(queue_ids) as u (id)) then
     perform {{.schema}}._gw_wake(1);
-  elsif freed <> '{}' and current_setting('gw.told', true) = 't' then
-    perform {{.schema}}._gw_wake(1)
-      where exists (select from unnest(freed) as f (queue_id)
-                     where (select true
-                              from {{.schema}}._private_jobs as j
-                             where j.is_available and j.job_queue_id = f.queue_id and j.run_at <= clock_timestamp()
-                             limit 1)); -- a lateral subquery; a join could read all jobs
   end if;
 end;
 $$;
@@ -89,7 +81,7 @@ comment on function {{.schema}}._gw_take_paused(integer[]) is
   'Internal: gives those of these queues that are paused and free to their pauses.';
 
 -- Tells the gates of the limits of these jobs that they run no longer, with a row of _gw_gate_ends for each gate, and notifies the
--- workers if jobs may wait for it. Nothing is decided here, and no row waited for: the next claim that holds the limit counts. A lane
+-- workers if jobs may wait for it. A rate takes back a start less what it has made up for since: later starts may have counted on that. Nothing is decided here, and no row waited for: the next claim that holds the limit counts. A lane
 -- or gate that is missing is ignored; a heartbeat counts anew.
 -- kind: see _gw_release. The function is security definer, because some of its callers run with the rights of theirs.
 create or replace function {{.schema}}._gw_release_gates(
@@ -114,21 +106,29 @@ begin
   with queued as (
     delete from {{.schema}}._gw_queued_lanes as l
      where l.job_id = any (array(select j.job_id from unnest(jobs) as j where j.queue_id > 0))
-    returning l.lane_id
+    returning l.job_id, l.lane_id
   ), told as (
     insert into {{.schema}}._gw_gate_ends as e (limit_id, gate_id, jobs, returned, at)
-    select g.limit_id, g.id, sum(o.jobs), case when kind = 'returned' then sum(o.jobs) else 0 end,
+    select g.limit_id, g.id, sum(o.jobs),
+           case when kind = 'returned' then
+             sum(o.jobs * greatest(0, 1 - coalesce(extract(epoch from clock_timestamp() - o.held_at)::double precision * g.rate
+                                                   / extract(epoch from g.per)::double precision, 0)))
+           end,
            coalesce(case when kind = 'recovered'
                          then {{.schema}}._gw_after(clock_timestamp(), (select l.strict from {{.schema}}._gw_limits as l where l.id = g.limit_id)) end,
                     '-infinity')
-      from (select l.id, count(*) as jobs
-              from (select j.queue_id as id from unnest(jobs) as j where j.queue_id <= -16
+      from (select l.id, l.held_at, count(*) as jobs
+              from (select j.queue_id as id, j.held_at from unnest(jobs) as j where j.queue_id <= -16
                     union all
-                    select q.lane_id from queued as q) as l
-             group by l.id) as o
+                    select q.lane_id, j.held_at from queued as q join unnest(jobs) as j on j.job_id = q.job_id) as l
+             group by l.id, l.held_at) as o
      cross join lateral (select l.gates from {{.schema}}._gw_lanes as l where l.id = o.id offset 0) as l
      cross join unnest(l.gates) as u (gate_id)
-     cross join lateral (select g.id, g.limit_id from {{.schema}}._gw_gates as g where g.id = u.gate_id offset 0) as g
+     cross join lateral (select g.id, g.limit_id, coalesce(g.rate, l.rate) as rate, coalesce(g.per, l.per) as per
+                           from {{.schema}}._gw_gates as g
+                           join {{.schema}}._gw_limits as l on l.id = g.limit_id
+                          where g.id = u.gate_id
+                         offset 0) as g
      group by g.limit_id, g.id
     returning e.gate_id
   )

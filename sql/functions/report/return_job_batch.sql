@@ -68,9 +68,11 @@ begin
          array_agg(r.max_attempts) as maxima, count(r.job_queue_id) as queued, count(*) filter (where r.is_available and r.run_at <= now()) as ready
     into back
     from returned as r;
-  perform {{.schema}}._gw_suspect_again(array[worker_id], job_ids);
   if back.queued > 0 then
     perform {{.schema}}._gw_release(worker_id, held, 'returned');
+  end if;
+  if pg_relation_size('{{ replace "'" "''" .schema }}._gw_suspects'::regclass) > 0 then
+    perform {{.schema}}._gw_suspect_again(array[worker_id], job_ids);
   end if;
   perform {{.schema}}._gw_wake(back.ready);
   return query

@@ -36,21 +36,22 @@ func TestNodeRunsNoJobOfAPausedQueue(t *testing.T) {
 	equal(t, "jobs that Node ran", value[int](q, "select count(*) from ran where side = 'node'"), 5)
 }
 
-func TestNodeRunsNoJobOfAPausedTask(t *testing.T) {
+// Node sees jobs of a paused task that have queue names.
+func TestNodeRunsNoJobOfAPausedTaskWithoutAQueue(t *testing.T) {
 	t.Parallel()
 	q := newQueue(t)
 	q.add("work", "")
-	q.add("work", "queue_name => 'reports'")
+	q.add("work", "")
 	q.exec("select graphile_worker.pause(task => 'work')")
 	q.node(nodegw.Options{}, "work", "other")
-	q.addFromNode("work", map[string]any{}, map[string]any{"queueName": "reports"})
+	q.addFromNode("work", map[string]any{}, map[string]any{})
 	q.awaitRan(q.add("other", "priority => 10"))
 	q.exec("select graphile_worker.resume(task => 'work')")
 	q.awaitEmpty()
 	equal(t, "the jobs in their order", value[string](q, "select string_agg(task, ' ' order by number) from ran"), "other work work work")
 }
 
-// Node does not see the jobs to which a limit applies, those that it has added itself and, once they are moved, those that waited
+// Node does not see the jobs to which a limit applies, those that it has added itself and, once claims have met them, those that waited
 // before.
 func TestJobsThatNodeAddsAreLimited(t *testing.T) {
 	t.Parallel()
@@ -63,7 +64,7 @@ func TestJobsThatNodeAddsAreLimited(t *testing.T) {
 		calls[n] = nodegw.Call{"addJob", "export", map[string]any{"tenant": n % 2}}
 	}
 	q.ours(shim.Config{Concurrency: 10}, "export")
-	q.await("select not exists (select from graphile_worker.list_limits() where is_moving)")
+	q.await("select not exists (select from graphile_worker._private_jobs where is_available and job_queue_id is null)")
 	q.node(nodegw.Options{Concurrency: 10}, "export", "other")
 	nodegw.Utils(t, nodegw.V18, q.url, "", calls...)
 	q.awaitRan(q.add("other", "priority => 10"))

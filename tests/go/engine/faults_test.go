@@ -234,7 +234,8 @@ func TestANamedQueueIsSerialThroughPausesAndLimits(t *testing.T) {
 						t.Errorf("%d run at once", len(now))
 					}
 				}
-				if fmt.Sprint(order) != "[1 2 3]" {
+				overtaken := name == "a pause of a task" && !running // as documented: jobs of other tasks go on
+				if got := fmt.Sprint(order); got != "[1 2 3]" && !(overtaken && got == "[2 1 3]") {
 					t.Errorf("order %q\n%s", order, p.left())
 				}
 			})
@@ -273,11 +274,10 @@ func TestAQueueIsSerialWhenItsPauseEndsByItself(t *testing.T) {
 func TestAPausedQueueIsNotFreeWhenItsJobEnds(t *testing.T) {
 	for name, end := range map[string]string{
 		"complete": "select gw.complete_job($1, $2, $3)", "fail": "select gw.fail_job($1, $2, 'x', $3, retry_in => interval '0')",
-		"return":                      "select gw.return_job($1, $2, $3)",
-		"complete in a batch":         "select gw.complete_job_batch($1, array[$2::bigint], array[$3::bigint])",
-		"force_unlock":                "select gw.force_unlock_workers(array[$1]) from (select $2::bigint, $3::bigint) as u",
-		"as unknown":                  "select gw.return_unknown_jobs($1, '{}') from (select $2::bigint, $3::bigint) as u",
-		"permanently failed by order": "select gw.permanently_fail_jobs(array[$2::bigint], 'x') from (select $1::text, $3::bigint) as u",
+		"return":              "select gw.return_job($1, $2, $3)",
+		"complete in a batch": "select gw.complete_job_batch($1, array[$2::bigint], array[$3::bigint])",
+		"force_unlock":        "select gw.force_unlock_workers(array[$1]) from (select $2::bigint, $3::bigint) as u",
+		"as unknown":          "select gw.return_unknown_jobs($1, '{}') from (select $2::bigint, $3::bigint) as u",
 	} {
 		t.Run(name, func(t *testing.T) {
 			p := newPlay(t, "select gw.add_job('a', to_json(n), 'q') from generate_series(1, 3) as n")
@@ -379,29 +379,18 @@ func TestOverridesAndClosedKeysOutliveAChangeOfTasks(t *testing.T) {
 
 // A failure may replace the payload, and so the key of a job.
 func TestAFailureWithAnotherPayloadDoesNotLetTwoJobsRun(t *testing.T) {
-	for _, replacement := range []string{`{"c":"y"}`, `{}`, `{"c":"x"}`, `{"c":null}`} {
+	for replacement, starts := range map[string]int{`{"c":"y"}`: 0, `{}`: 1, `{"c":"x"}`: 1, `{"c":null}`: 1} {
 		t.Run(replacement, func(t *testing.T) {
 			p := newPlay(t, "select gw.set_limit('l', tasks => '{a}', by => 'payload:c', max_running => 1)",
 				`select gw.add_job('a', '{"c":"x"}')`, `select gw.add_job('a', '{"c":"y"}')`, `select gw.add_job('a', '{"c":"y"}')`)
 			now := p.all("w")
 			p.count("one of each key", now, 2)
-			if now[0].payload != `{"c":"x"}` {
-				now[0], now[1] = now[1], now[0]
-			}
 			p.end(`select gw.fail_job_batch($1, json_build_array(json_build_object('id', $2::bigint, 'lease', $3::bigint, 'message', 'm', 'payload', '`+
-				replacement+`'::json, 'retry_in', '0 s')))`, now[0])
+				replacement+`'::json, 'retry_in', 0)))`, now[0])
 			more := p.all("w")
-			running := 1 // y
-			for _, j := range more {
-				if j.payload == `{"c":"y"}` {
-					running++
-				}
-			}
-			if running > 1 {
-				t.Errorf("%d jobs of y run", running)
-			}
+			p.count("beside the job of y", more, starts)
 			p.complete(append(more, now[1])...)
-			p.count("all", append(more, p.drain("w")...), 3-1+0)
+			p.count("the rest", p.drain("w"), 2-starts)
 		})
 	}
 }

@@ -85,11 +85,15 @@ func (p *play) refused(sql string) string {
 // begin makes calls in a transaction, which ends with the test if it does not end before.
 func (p *play) begin(options pgx.TxOptions, statements ...string) pgx.Tx {
 	p.t.Helper()
-	tx, err := p.pool.BeginTx(p.t.Context(), options)
+	conn, err := pgx.Connect(p.t.Context(), p.conn.Config().ConnString())
 	if err != nil {
 		p.t.Fatal(err)
 	}
-	p.t.Cleanup(func() { _ = tx.Rollback(context.WithoutCancel(p.t.Context())) })
+	p.t.Cleanup(func() { _ = conn.Close(context.WithoutCancel(p.t.Context())) })
+	tx, err := conn.BeginTx(p.t.Context(), options)
+	if err != nil {
+		p.t.Fatal(err)
+	}
 	for _, statement := range statements {
 		if _, err := tx.Exec(p.t.Context(), schema(statement)); err != nil {
 			p.t.Fatalf("%s: %v", statement, err)
@@ -127,7 +131,7 @@ func (p *play) one(worker string, batch int, tasks ...string) []job {
 // claim claims as a worker does: it claims again while nothing comes and the worker is told to search again within 100 ms.
 func (p *play) claim(worker string, batch int, tasks ...string) []job {
 	p.t.Helper()
-	for range 50 {
+	for range 200 {
 		if jobs := p.one(worker, batch, tasks...); len(jobs) > 0 {
 			return jobs
 		}

@@ -122,7 +122,7 @@ func TestAFreeJobBehindManyThatMayNotStartIsFoundWithoutAPoll(t *testing.T) {
 
 func many(task string, count int, payload string) string {
 	return fmt.Sprintf(`select count(*) from gw.add_jobs(array(
-		select row('%s', null, '%s'::json, null, now() - interval '1 hour', null, null, null, null)::gw.job_spec from generate_series(1, %d) as n))`, task, payload, count)
+		select row('%s', '%s', null, now() - interval '1 hour', null, null, null, null)::gw.job_spec from generate_series(1, %d) as n))`, task, payload, count)
 }
 
 func ofPayload(jobs []job, payload string) []job {

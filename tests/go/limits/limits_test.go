@@ -5,7 +5,6 @@ import (
 	"errors"
 	"flag"
 	"fmt"
-	"maps"
 	"math/rand/v2"
 	"sync/atomic"
 	"testing"
@@ -23,9 +22,9 @@ var jobsFlag = flag.Int64("limits.jobs", 1200, "how many `jobs` are added in eac
 
 // No lane ever has more running jobs than its limits allow, and every job runs, whatever happens to jobs, workers and sessions.
 func TestNoLaneHasMoreRunningJobsThanItsLimitsAllow(t *testing.T) {
-	limits, reached := map[string]int{}, map[string]int{}
-	for _, c := range []conditions{{}, {raw: true}, {lone: true}} {
-		t.Run(fmt.Sprintf("rows deleted by hand %t, lanes apart %t", c.raw, c.lone), func(t *testing.T) {
+	reached := map[string]int{}
+	for _, c := range []conditions{{}, {raw: true}} {
+		t.Run(fmt.Sprintf("rows deleted by hand %t", c.raw), func(t *testing.T) {
 			url := pgtest.Database(t)
 			pool := pgtest.Pool(t, url)
 			counts, err := load(t, url, pool, *jobsFlag, c, max(8*time.Minute, time.Duration(*jobsFlag)*6*time.Millisecond))
@@ -38,14 +37,13 @@ func TestNoLaneHasMoreRunningJobsThanItsLimitsAllow(t *testing.T) {
 				t.Fatalf("%v\n%s", err, stateOf(t, pool))
 			}
 			t.Logf("%d claims, at most: %v", counts.claims.Load(), counts.most)
-			maps.Copy(limits, c.most())
 			for lane, running := range counts.most {
 				reached[lane] = max(reached[lane], running)
 			}
 		})
 	}
-	for lane, limit := range limits {
-		if lane != "tenant" && lane != "queue" && lane != "serial" && reached[lane] < limit {
+	for lane, limit := range most {
+		if lane != "tenant" && lane != "serial" && reached[lane] < limit {
 			t.Errorf("at most %d jobs ran in %s, whose limit is %d", reached[lane], lane, limit)
 		}
 	}
@@ -54,24 +52,17 @@ func TestNoLaneHasMoreRunningJobsThanItsLimitsAllow(t *testing.T) {
 func TestABrokenLimitIsSeen(t *testing.T) {
 	for _, m := range pgtest.Mutants([]struct {
 		name     string
-		lone     bool
-		patience time.Duration // of which the last needs all
+		patience time.Duration // of which the last two need all
 		function string
 		sound    string
 		broken   string
 	}{
-		{"claims do not lock lanes", false, time.Minute, "_gw_lock_lanes", "l.id = any (g.lanes) for no key update skip locked", "l.id = any (g.lanes)"},
-		{"running jobs do not count", false, time.Minute, "_gw_lane_rooms", "l.width - coalesce(u.slots, 0)", "l.width - 0"},
-		{"a streak has a slot too many", false, time.Minute, "_gw_widths", "jsonb_object_agg(s.group_id, s.width)", "jsonb_object_agg(s.group_id, s.width + 1)"},
-		{"claims do not lock lanes of their own", true, time.Minute, "_gw_lock_lone_lanes",
-			"l.id = g.lane_id for no key update skip locked", "l.id = g.lane_id"},
-		{"running jobs do not count in lanes of their own", true, time.Minute, "_gw_lock_lone_lanes",
-			"u.width - case when (select", "u.width - case when false and (select"},
-		{"claims of one job do not lock lanes of their own", true, time.Minute, "_gw_lock_lone_lane",
-			"l.id = g.lane_id for no key update skip locked", "l.id = g.lane_id"},
-		{"running jobs do not count for one job of a lane of its own", true, time.Minute, "_gw_lock_lone_lane",
-			"front.width - count(*) as room", "front.width - 0 * count(*) as room"},
-		{"a free slot wakes nobody", false, 15 * time.Second, "_gw_free_lanes", "if 0 > any (group_ids)", "if false"},
+		{"claims do not lock limits", time.Minute, "_gw_take_limits", "for no key update skip locked", ""},
+		{"running jobs do not count", time.Minute, "_gw_start_jobs", "g.running + p.jobs", "g.running"},
+		{"an end counts twice", time.Minute, "_gw_count_ends", "g.running - e.jobs", "g.running - 2 * e.jobs"},
+		{"jobs of queues have no limits", time.Minute, "_gw_queue_candidates", "coalesce(l.id, 0) end, g.gates", "coalesce(l.id, 0) end, '{}'"},
+		{"an end tells nobody", 15 * time.Second, "_gw_release_gates", "where j.queue_id <= -16", "where false"},
+		{"a lane is open that has no jobs, and others wait", 15 * time.Second, "_gw_claim_limited", "where gate_ids is not null", "where false"},
 	}) {
 		t.Run(m.name, func(t *testing.T) {
 			url := pgtest.Database(t)
@@ -79,7 +70,7 @@ func TestABrokenLimitIsSeen(t *testing.T) {
 			if err := pgtest.Mutate(t.Context(), pool, m.function, m.sound, m.broken); err != nil {
 				t.Fatal(err)
 			}
-			counts, err := load(t, url, pool, 20000, conditions{lone: m.lone}, m.patience)
+			counts, err := load(t, url, pool, 20000, conditions{}, m.patience)
 			if err == nil && len(counts.failures) == 0 {
 				t.Error("nothing was seen")
 			}
@@ -90,14 +81,14 @@ func TestABrokenLimitIsSeen(t *testing.T) {
 
 // load lets producers and workers run until all jobs have ended, a limit is broken, or the time is up, which is an error.
 func load(t *testing.T, url string, pool *pgxpool.Pool, jobs int64, c conditions, patience time.Duration) (*running, error) {
-	for _, limit := range c.setLimits() {
+	for _, limit := range setLimits {
 		pgtest.Exec(t, pool, limit)
 	}
 	ctx, cancel := context.WithTimeout(t.Context(), patience)
 	defer cancel()
 	seed := rand.Uint64()
 	t.Logf("seed %d", seed)
-	counts := newRunning(c)
+	counts := newRunning()
 	var added atomic.Int64
 	produced := func() bool { return added.Load() >= jobs }
 	counts.failed = cancel
@@ -141,10 +132,10 @@ func produce(ctx context.Context, pool *pgxpool.Pool, r *rand.Rand, added *atomi
 		var queue, key *string
 		switch r.IntN(6) {
 		case 0:
-			name := fmt.Sprintf("q:%d", r.IntN(3))
+			name := fmt.Sprintf("q %d", r.IntN(3))
 			queue = &name
 		case 1:
-			name := fmt.Sprintf("serial %d", r.IntN(3))
+			name := fmt.Sprintf("other %d", r.IntN(3))
 			queue = &name
 		}
 		if r.IntN(6) == 0 {
@@ -173,18 +164,14 @@ func produce(ctx context.Context, pool *pgxpool.Pool, r *rand.Rand, added *atomi
 	return nil
 }
 
-// disturb kills sessions, changes and pauses limits, and calls heartbeats, which clean up the lanes.
+// disturb kills sessions, changes and pauses limits, and calls sweeps, which count the gates anew.
 func disturb(ctx context.Context, pool *pgxpool.Pool, r *rand.Rand, c conditions) error {
 	tick := time.NewTicker(20 * time.Millisecond)
 	defer tick.Stop()
 	resume := "select graphile_worker.resume(limit_name => 'tenant')"
 	for {
 		var statements []string
-		kinds := 8
-		if c.lone {
-			kinds = 3
-		}
-		switch r.IntN(kinds) {
+		switch r.IntN(8) {
 		case 0:
 			statements = []string{`select pg_terminate_backend(a.pid)
 				  from pg_stat_activity as a
@@ -202,7 +189,7 @@ func disturb(ctx context.Context, pool *pgxpool.Pool, r *rand.Rand, c conditions
 			statements = []string{"select graphile_worker.pause()", "select graphile_worker.resume()"}
 		default:
 			if c.raw {
-				statements = []string{"select graphile_worker._gw_mend_lanes()"}
+				statements = []string{"select graphile_worker._gw_sweep_limits()"}
 			}
 		}
 		select {
@@ -228,13 +215,12 @@ func stateOf(t *testing.T, pool *pgxpool.Pool) string {
 	var state string
 	err := pool.QueryRow(context.Background(), `
 		select concat_ws(e'\n',
-		         (select string_agg(format('job %s: task %s, group %s, locked by %s, available %s, run at %s', j.id, j.task_id, j.job_queue_id, j.locked_by, j.is_available, j.run_at), e'\n')
+		         (select string_agg(format('job %s: task %s, queue %s, locked by %s, available %s, run at %s', j.id, j.task_id, j.job_queue_id, j.locked_by, j.is_available, j.run_at), e'\n')
 		            from (select * from graphile_worker._private_jobs order by id limit 10) as j),
-		         (select string_agg(f::text, e'\n') from (select * from graphile_worker._gw_fronts limit 20) as f),
-		         (select string_agg(s::text, e'\n') from (select * from graphile_worker._gw_slots(array(select id from graphile_worker._gw_lanes)) limit 20) as s),
-		         (select string_agg(g::text, e'\n') from (select * from graphile_worker._gw_groups limit 20) as g),
-		         (select string_agg(p::text, e'\n') from graphile_worker._gw_pauses as p),
-		         (select string_agg(m::text, e'\n') from graphile_worker._gw_moves as m))`).Scan(&state)
+		         (select string_agg(g::text, e'\n') from (select * from graphile_worker._gw_gates limit 20) as g),
+		         (select string_agg(l::text, e'\n') from (select * from graphile_worker._gw_lanes limit 20) as l),
+		         (select string_agg(e::text, e'\n') from (select * from graphile_worker._gw_gate_ends limit 20) as e),
+		         (select string_agg(p::text, e'\n') from graphile_worker._gw_pauses as p))`).Scan(&state)
 	if err != nil {
 		t.Error(err)
 	}

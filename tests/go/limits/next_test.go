@@ -42,10 +42,10 @@ func TestWhySaysNextForTheJobThatTheNextClaimTakes(t *testing.T) {
 // The property is not kept if claims do not take turns as why() expects.
 func TestAnOrderOfLanesThatWhyDoesNotKnowIsSeen(t *testing.T) {
 	for _, m := range pgtest.Mutants([]struct{ name, function, sound, broken string }{
-		{"claims ignore turns", "_gw_lock_lanes", "order by f.priority, f.turn, f.run_at, f.job_id", "order by f.priority, f.run_at, f.job_id"},
-		{"a lane that waited for another takes no turn", "_gw_open_lanes", "order by w.priority, w.turn, w.run_at, w.job_id", "order by w.priority, w.run_at, w.job_id"},
-		{"a job that ends does not change the turn of its lane", "_gw_lock_freed_lanes", "filter (where s.is_fair)", "filter (where false)"},
-		{"a lane keeps its turn when it starts a job", "_gw_enter_lanes", "_gw_running_of(l.turn) + e.slots, claimed_at", "_gw_running_of(l.turn), null"},
+		{"claims ignore turns", "_gw_candidates", "order by c.priority, c.run_at, c.turn, c.id", "order by c.priority, c.run_at, c.id"},
+		{"a lane that waited for a gate takes no turn", "_gw_open_lanes", "order by l.priority, l.running, l.served_at, l.run_at", "order by l.priority, l.run_at"},
+		{"a job that ends does not change the turn of its lane", "_gw_count_ends", "_gw_set_turns(gate_ids) where gate_ids is not null", "_gw_set_turns(gate_ids) where false"},
+		{"a lane keeps its turn when it starts a job", "_gw_start_jobs", "_gw_set_turns(gate_ids) where gate_ids is not null", "_gw_set_turns(gate_ids) where false"},
 	}) {
 		t.Run(m.name, func(t *testing.T) {
 			pool := pgtest.Pool(t, pgtest.Database(t))

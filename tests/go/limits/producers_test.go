@@ -10,38 +10,9 @@ import (
 	"github.com/gwsql/gw/internal/pgtest"
 )
 
-// addTenants adds a job for each of these tenants in one call.
-const addTenants = `
-	select count(*)
-	  from graphile_worker.add_jobs(array(
-	         select row('tenant', json_build_object('tenant', tenant), null, null, null, null, null, null)::graphile_worker.job_spec
-	           from unnest($1::integer[]) with ordinality as u (tenant, number)
-	          order by number))`
-
-// Two calls that create the same lanes, or the same groups, in different orders do not deadlock. Both wait for the tenant 0 of
-// another transaction first, so that each is in the middle of its new names when it goes on.
-func TestCallsThatCreateLanesInDifferentOrdersDoNotDeadlock(t *testing.T) {
-	const limit = "select graphile_worker.set_limit('tenants', tasks => '{tenant}', by => 'payload:tenant', max_running => 2)"
-	const moved = "; select graphile_worker._gw_move_jobs() from generate_series(1, 9)"
-	for name, setup := range map[string]string{
-		"lanes":  limit + moved,
-		"groups": limit + moved + "; select graphile_worker.override_lane('tenants', n::text) from generate_series(0, 2) as n",
-	} {
-		t.Run(name, func(t *testing.T) {
-			pool := pgtest.Pool(t, pgtest.Database(t))
-			pgtest.Exec(t, pool, setup)
-			callWhileHeld(t, pool, call{addTenants, []any{[]int{0}}}, call{addTenants, []any{[]int{1, 0, 2}}}, call{addTenants, []any{[]int{2, 0, 1}}})
-			pgtest.Exec(t, pool, "select graphile_worker._gw_move_jobs() from generate_series(1, 9)")
-			if got := pgtest.Value[string](t, pool, "select string_agg(l.key, ' ' order by l.key) from graphile_worker._gw_lanes as l"); got != "0 1 2" {
-				t.Errorf("the lanes are %q", got)
-			}
-		})
-	}
-}
-
-// add_job and add_jobs create what is new in the same order, names before lanes. Here add_jobs has created one of its tasks
-// when add_job, of the same task, begins.
-func TestCallsThatCreateATaskAndItsLaneDoNotDeadlock(t *testing.T) {
+// add_job and add_jobs create what is new in the same order. Here add_jobs has created one of its tasks when add_job, of the same
+// task, begins.
+func TestCallsThatCreateATaskWithALimitDoNotDeadlock(t *testing.T) {
 	pool := pgtest.Pool(t, pgtest.Database(t))
 	pgtest.Exec(t, pool, "select graphile_worker.set_limit('narrow', tasks => '{narrow}', max_running => 1)")
 	callWhileHeld(t, pool, call{"select graphile_worker.add_job('other')", nil}, call{`

@@ -31,9 +31,9 @@ func TestNoWindowHasMoreStartsThanItsRateAllows(t *testing.T) {
 
 func TestABrokenRateIsSeen(t *testing.T) {
 	for _, m := range pgtest.Mutants([]struct{ name, function, sound, broken string }{
-		{"starts are free", "_gw_enter_lanes", "_gw_charge(e.slots, e.rate, e.per)", "_gw_charge(0, e.rate, e.per)"},
-		{"a batch is charged as one start", "_gw_enter_lanes", "_gw_charge(e.slots, e.rate", "_gw_charge(1, e.rate"},
-		{"refunds give back what is past", "_gw_refund_starts", "- greatest(interval '0', clock_timestamp() - k.free_at)", ""},
+		{"starts are free", "_gw_start_jobs", "_gw_charge(p.jobs, p.rate, p.per)", "_gw_charge(0, p.rate, p.per)"},
+		{"a batch is charged as one start", "_gw_start_jobs", "_gw_charge(p.jobs, p.rate", "_gw_charge(1, p.rate"},
+		{"a rate takes back what it has made up for", "_gw_release_gates", "clock_timestamp() - o.held_at", "interval '0'"},
 	}) {
 		t.Run(m.name, func(t *testing.T) {
 			pool := pgtest.Pool(t, pgtest.Database(t))
@@ -58,7 +58,6 @@ func startAtARate(t *testing.T, pool *pgxpool.Pool) (started []time.Time) {
 	t.Helper()
 	pgtest.Exec(t, pool, fmt.Sprintf(`
 		select graphile_worker.set_limit('calls', tasks => '{call}', rate => %d, per => '1 second', burst => %d);
-		select graphile_worker.get_job_batch('mover') from generate_series(1, 3);
 		select count(*)
 		  from graphile_worker.add_jobs(array(
 		         select row('call', null, null, null, null, null, null, null)::graphile_worker.job_spec

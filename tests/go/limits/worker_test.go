@@ -12,7 +12,7 @@ import (
 )
 
 const claim = `
-	select id, task_identifier, payload::text, queue_name, lease, coalesce(streak, 0), coalesce(width, 0)
+	select id, task_identifier, payload::text, queue_name, lease, coalesce(streak, 0)
 	  from graphile_worker.get_job_batch($1, case when $2 then array['narrow', 'wide', 'tenant', 'plain'] end, $3, queue_batch => $4)`
 
 // worker claims jobs and ends them in every way that there is.
@@ -66,21 +66,17 @@ func (w *worker) step(ctx context.Context, draining bool) error {
 
 func (w *worker) claim(ctx context.Context, count int) error {
 	w.running.claims.Add(1)
-	queueBatch := 1
-	if !w.lone {
-		queueBatch += w.rand.IntN(4)
-	}
-	rows, err := w.conn.Query(ctx, claim, w.name, w.rand.IntN(3) == 0, count, queueBatch)
+	rows, err := w.conn.Query(ctx, claim, w.name, w.rand.IntN(3) == 0, count, 1+w.rand.IntN(4))
 	if err != nil {
 		return err
 	}
 	streaks := map[int]*streak{}
 	claimed, err := pgx.CollectRows(rows, func(row pgx.CollectableRow) (j job, err error) {
-		var id, width int
-		err = row.Scan(&j.id, &j.task, &j.payload, &j.queue, &j.lease, &id, &width)
+		var id int
+		err = row.Scan(&j.id, &j.task, &j.payload, &j.queue, &j.lease, &id)
 		if id != 0 {
 			if streaks[id] == nil {
-				streaks[id] = &streak{width: width}
+				streaks[id] = &streak{}
 			}
 			j.streak = streaks[id]
 		}
@@ -90,7 +86,7 @@ func (w *worker) claim(ctx context.Context, count int) error {
 		return err
 	}
 	for _, j := range claimed {
-		if s := j.streak; s != nil && s.running == s.width {
+		if s := j.streak; s != nil && s.runs {
 			s.rest = append(s.rest, j)
 		} else {
 			w.start(j)
@@ -101,7 +97,7 @@ func (w *worker) claim(ctx context.Context, count int) error {
 
 func (w *worker) start(j job) {
 	if j.streak != nil {
-		j.streak.running++
+		j.streak.runs = true
 	}
 	w.running.start(w.name, j)
 	w.held = append(w.held, j)
@@ -127,13 +123,13 @@ func (w *worker) end(ctx context.Context, draining bool) error {
 		return err
 	case way == 9:
 		return w.renew(ctx)
-	case way == 8 && (!w.raw || w.isSerial(j)):
+	case way == 8 && (!w.raw || j.queue != nil):
 		return nil // the queue of a serial job that is deleted by hand stays locked until somebody looks for stale locks
 	}
 	w.held = append(w.held[:place], w.held[place+1:]...)
 	w.running.end(j)
 	if s := j.streak; s != nil {
-		s.running--
+		s.runs = false
 		if len(s.rest) > 0 {
 			next := s.rest[0]
 			s.rest = s.rest[1:]

@@ -41,7 +41,7 @@ There are more rows: --limit shows more of them, --after 0 the next ones.
 	}
 	b.want(b.run("limit", "override", "exports", "1"), result{stdout: "The lane 1 of the limit exports has the numbers of the limit.\n"})
 	b.wantPart(b.run("limit", "open", "exports", "0"), 1, "", "The lane 0 of the limit exports has not been closed by a worker")
-	b.exec(`update ._gw_lanes set closed_until = now() + interval '1 hour' where key is not null`)
+	b.exec(`update ._gw_gates set closed_until = now() + interval '1 hour' where key is not null`)
 	b.want(b.run("limit", "open", "exports", "0"), result{stdout: "The lane 0 of the limit exports is open.\n"})
 	b.want(b.run("limit", "open", "exports"), result{stdout: "The limit exports is open.\n"})
 	b.want(b.run("limit", "set", "exports", "--task", "export", "--task", "report", "--by", "payload:tenant", "--max-running", "5", "--strict", "10m"),
@@ -50,7 +50,7 @@ There are more rows: --limit shows more of them, --after 0 the next ones.
 		t.Error("what is not given is not unset")
 	}
 	b.want(b.run("limit", "drop", "exports"), result{stdout: "The limit exports is dropped.\n"})
-	b.wantPart(b.run("limit", "list", "--json"), 0, `{"name":"api","tasks":["call"],"queues":null,"by":null,"max_running":null,`, "")
+	b.wantPart(b.run("limit", "list", "--json"), 0, `{"name":"api","tasks":["call"],"by":null,"max_running":null,`, "")
 }
 
 func TestTheAuditTellsWhoHasChangedLimitsAndPausesByACommand(t *testing.T) {

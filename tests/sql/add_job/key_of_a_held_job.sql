@@ -8,27 +8,28 @@ create function pg_temp.places()
   returns table (place text, is_suspect boolean)
   language sql
 as $$
-  select coalesce(q.queue_name, j.job_queue_id::text, 'none'), (j.job_queue_id = -2) is true
+  select coalesce(q.queue_name, j.job_queue_id::text, 'none'), exists (select from _gw_suspects as s where s.job_id = j.id)
     from _private_jobs as j
-    join _gw_suspects as s on s.job_id = j.id
     left join _private_job_queues as q on q.id = j.job_queue_id
    where j.key = 'key'
 $$;
 
 select pg_temp.suspect((add_job('task', job_key => 'key')).id);
 select add_job('task', job_key => 'key', job_key_mode => 'unsafe_dedupe');
+select _gw_drop_spent_suspects();
 select results_eq('select * from pg_temp.places()', $$ values ('-2', true) $$, 'a duplicate changes nothing');
 select add_job('task', job_key => 'key');
+select _gw_drop_spent_suspects();
 select results_eq('select * from pg_temp.places()', $$ values ('none', false) $$, 'it is held no longer');
 
-select _gw_drop_spent_suspects();
 select pg_temp.suspect(id) from jobs where key = 'key';
 select add_jobs(array[row('task', null, 'q', null, null, 'key', null, null)::job_spec]);
-select results_eq('select * from pg_temp.places()', $$ values ('q', false) $$, 'nor after add_jobs()');
 select _gw_drop_spent_suspects();
+select results_eq('select * from pg_temp.places()', $$ values ('q', false) $$, 'nor after add_jobs()');
 select pg_temp.suspect(id) from jobs where key = 'key';
 select add_jobs(array[row('task', null, null, null, null, 'other', null, null),
                       row('task', null, 'q', null, null, 'key', null, null)]::job_spec[]);
+select _gw_drop_spent_suspects();
 select results_eq('select * from pg_temp.places()', $$ values ('q', false) $$, 'with other jobs');
 
 select * from finish();

@@ -1,6 +1,6 @@
 -- A job in a lane of a limit that is retried or rescheduled waits for a claim to look at it again; a suspect goes back to its queue.
 begin;
-select plan(7);
+select plan(8);
 set local search_path = graphile_worker, public;
 
 \ir ../suspect.psql
@@ -14,12 +14,13 @@ as $$
 $$;
 
 select set_limit('limit', '{limited}', by => 'payload:k', max_running => 1);
-select add_job('limited', '{"k": 1}'), add_job('limited', '{"k": 1}'), add_job('plain'), add_job('limited', queue_name => 'q');
-select get_job('worker', '{limited}');
+select add_job('limited', '{"k": 1}'), add_job('limited', '{"k": 1}'), add_job('plain'), add_job('limited', '{"k": 1}', queue_name => 'q');
+select get_job('worker', '{limited}') from generate_series(1, 2);
 select is(pg_temp.places(), 'lane lane none q', 'a job runs, the next one waits in its lane');
 select count(*) from retry_jobs(array(select id from jobs));
 select is(pg_temp.places(), 'lane -1 none q', 'retry_jobs() takes it out of the lane, and leaves the running one');
 select get_job('worker', '{limited}');
+select is(pg_temp.places(), 'lane lane none q', 'a claim puts it back');
 update _private_jobs set locked_at = now() - interval '5 hours' where locked_at is not null;
 select count(*) from reschedule_jobs(array(select id from jobs), run_at => now());
 select is(pg_temp.places(), 'lane -1 none q', 'so does reschedule_jobs(), and a job whose lock is old still names its gates');
@@ -32,6 +33,7 @@ select pg_temp.suspect(id) from jobs;
 select is(pg_temp.places(), '-2 -2 -2 -2', 'the suspects are held');
 select count(*) from redrive_jobs(array(select id from jobs), '1 second');
 select is(pg_temp.places(), '-1 -1 none q', 'they go back to where they were added');
+select _gw_drop_spent_suspects();
 select pg_temp.suspect(id) from jobs where queue_name = 'q';
 select count(*) from reschedule_jobs(array(select id from jobs), priority => 1);
 select is(pg_temp.places(), '-1 -1 none q', 'by reschedule_jobs(), too');

@@ -5,6 +5,7 @@
 --   _gw_queued_jobs and _gw_queued_tasks leave out jobs with limits, whose job_queue_id is negative;
 --   _gw_queue_heads is ours, and finds the head job of each named queue;
 --   _gw_unavailable_jobs is ours: it finds the running jobs of limits, and the failed jobs for operators;
+--   _gw_incoming_jobs is ours: it finds the jobs of each task that no claim has looked at for their limits;
 --   two of them have storage parameters, see migration 5.
 begin;
 select plan(2);
@@ -16,7 +17,8 @@ select results_eq(
        join pg_class as r on r.oid = i.indexrelid
       where i.indrelid = '_private_jobs'::regclass
       order by 1 $$,
-  $$ values ('_gw_queue_heads'::name, 'btree (job_queue_id, priority, run_at, id) INCLUDE (task_id) WHERE ((is_available = true) AND (job_queue_id IS NOT NULL))'),
+  $$ values ('_gw_incoming_jobs'::name, 'btree (task_id, priority, run_at, id) WHERE ((is_available = true) AND (job_queue_id = ''-1''::integer))'),
+            ('_gw_queue_heads',     'btree (job_queue_id, priority, run_at, id) INCLUDE (task_id) WHERE ((is_available = true) AND (job_queue_id IS NOT NULL))'),
             ('_gw_queued_jobs',     'btree (priority, run_at, id) INCLUDE (task_id, job_queue_id) WHERE ((is_available = true) AND (job_queue_id > 0))'),
             ('_gw_queued_tasks',    'btree (task_id, priority, run_at, id) INCLUDE (job_queue_id) WHERE ((is_available = true) AND (job_queue_id > 0))'),
             ('_gw_unavailable_jobs', 'btree (( CASE WHEN (locked_at IS NOT NULL) THEN job_queue_id ELSE 0 END), id) WHERE ((NOT is_available) AND ((locked_at IS NULL) OR (job_queue_id < 0)))'),
@@ -24,7 +26,7 @@ select results_eq(
             ('jobs_main_index',     'btree (priority, run_at) INCLUDE (id, task_id, job_queue_id) WHERE (is_available = true)'),
             ('jobs_no_queue_index', 'btree (priority, run_at, id) INCLUDE (task_id) WHERE ((is_available = true) AND (job_queue_id IS NULL))'),
             ('jobs_pkey1',          'btree (id)') $$,
-  'the indexes are those of the contract, but for id in jobs_no_queue_index and for our four');
+  'the indexes are those of the contract, but for id in jobs_no_queue_index and for our five');
 select is(
   (select string_agg(format('%s %s', r.relname, r.reloptions), ', ' order by r.relname)
      from pg_index as i

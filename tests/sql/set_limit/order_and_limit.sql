@@ -1,6 +1,6 @@
 -- A queue name gives order, and a limit of the task gives number and rate, as docs/limits.md shows.
 begin;
-select plan(9);
+select plan(11);
 
 select graphile_worker.set_limit('uploads', tasks => '{upload}', max_running => 20, rate => 100, per => '1 minute');
 select graphile_worker.add_job('upload', '{"account": 7}', queue_name => 'account:7');
@@ -29,6 +29,15 @@ select is((select array_agg(queue) from pg_temp.claim(50)), '{account:7}'::text[
 select graphile_worker.set_limit('uploads', tasks => '{upload}', max_running => 1);
 select graphile_worker.complete_job('worker', c.id) from pg_temp.claimed() as c where c.account = '7';
 select is((select array_agg(task || ' ' || queue) from pg_temp.claim(50)), '{other account:7}'::text[], 'a job that is not limited, whose turn it is in the queue');
+delete from graphile_worker._private_jobs;
+select graphile_worker._gw_sweep_limits();
+
+-- While a limit holds back the first job of a queue, jobs of other tasks behind it wait as well.
+select graphile_worker.add_job('upload');
+select isnt_empty($$ select * from pg_temp.claim(1) $$, 'the slot of the limit is taken');
+select graphile_worker.add_job('upload', queue_name => 'q');
+select graphile_worker.add_job('other', queue_name => 'q');
+select is_empty($$ select * from pg_temp.claim(1) union all select * from pg_temp.claim(9) $$, 'a job of another task waits behind one that its limit holds back');
 delete from graphile_worker._private_jobs;
 select graphile_worker._gw_sweep_limits();
 

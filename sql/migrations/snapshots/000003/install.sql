@@ -105,11 +105,13 @@
 {{ template "claim/_gw_plain_places.sql" . }}
 {{ template "claim/_gw_walk_queues.sql" . }}
 {{ template "claim/_gw_front_queues.sql" . }}
+{{ template "claim/_gw_lock_first_queue.sql" . }}
 {{ template "claim/_gw_lock_queues.sql" . }}
 {{ template "claim/_gw_within_bytes.sql" . }}
 {{ template "claim/_gw_lock_queued_jobs.sql" . }}
 {{ template "claim/_gw_lock_plain_jobs.sql" . }}
 {{ template "claim/_gw_lock_jobs.sql" . }}
+{{ template "claim/_gw_claim_others.sql" . }}
 {{ template "claim/get_job_batch.sql" . }}
 {{ template "claim/_gw_waiting_suspects.sql" . }}
 {{ template "claim/get_job_alone.sql" . }}

@@ -265,30 +265,6 @@ $$;
 comment on function {{.schema}}._gw_look_at_start({{.schema}}._gw_claim, timestamptz) is
   'Internal: sets the claim cursor by a search from the beginning, and returns its place.';
 
--- Stores what the next claims of this session start with: the kind of search of named queues that sufficed, in the place of a
--- cursor if there was none; and after an empty claim (look_at) when one will search in front of the cursor.
-create or replace function {{.schema}}._gw_keep_hints(
-  hint    text,
-  look    text,
-  look_at text
-)
-  returns void
-  language plpgsql
-  set search_path = pg_catalog, pg_temp
-as $$
-begin
-  if look_at <> coalesce(current_setting('gw.claim_look_at', true), '') then
-    perform set_config('gw.claim_look_at', look_at, false);
-  end if;
-  if look <> hint and hint not like '{%' and coalesce(current_setting('gw.claim_cursor', true), '') = hint then
-    perform set_config('gw.claim_cursor', look, false);
-  end if;
-end;
-$$;
-
-comment on function {{.schema}}._gw_keep_hints(text, text, text) is
-  'Internal: stores what the next claims of this session start with.';
-
 -- Returns the last one of the places of a cursor and of these jobs; null if there is none.
 create or replace function {{.schema}}._gw_last_place(
   cursor bigint[],

@@ -18,6 +18,7 @@ declare
   cursor     bigint[];
   from_place {{.schema}}._gw_place; -- of the cursor; null: the beginning
   looked_at  timestamptz; -- when the search from the beginning began that put the cursor
+  look_at    text; -- of the setting gw.claim_look_at
   search     record;
 begin
   if hint like '{%' then
@@ -55,9 +56,15 @@ begin
       exit;
     end if;
   end loop;
-  perform {{.schema}}._gw_keep_hints(
-    hint, case when queued then look else '' end,
-    case when search.places <> '{}' then null when from_place is not null and looked_at is null then cursor[3]::text else '' end);
+  -- For the next claims of this session: which search of queues suffices; and when an empty claim will search in front of the cursor.
+  look := case when queued then look else '' end;
+  if look <> hint and hint not like '{%' and coalesce(current_setting('gw.claim_cursor', true), '') = hint then
+    perform set_config('gw.claim_cursor', look, false);
+  end if;
+  look_at := case when from_place is not null and looked_at is null then cursor[3]::text else '' end;
+  if search.places = '{}' and coalesce(current_setting('gw.claim_look_at', true), '') <> look_at then
+    perform set_config('gw.claim_look_at', look_at, false);
+  end if;
   return search.places;
 end;
 $$;
@@ -84,18 +91,24 @@ create or replace function {{.schema}}._gw_search_jobs(
   set search_path = pg_catalog, pg_temp -- get_job_batch sets the planner options
 as $$
 declare
-  snapshot  txid_snapshot             := case when number = 1 then txid_current_snapshot() end;
-  lockers   xid[]                     := case when number = 1 and claim.batch_size > 20 then {{.schema}}._gw_lockers(snapshot) end;
-  plain     {{.schema}}._gw_place[] := '{}';
-  queue_ids integer[]                 := '{}';
-  front     record;
-  bytes     numeric                   := 0;
-  before    bigint;
+  snapshot    txid_snapshot             := case when number = 1 then txid_current_snapshot() end;
+  lockers     xid[]                     := case when number = 1 and claim.batch_size > 20 then {{.schema}}._gw_lockers(snapshot) end;
+  plain       {{.schema}}._gw_place[] := '{}';
+  queue_ids   integer[]                 := '{}';
+  first_queue integer;
+  front       record;
+  bytes       numeric                   := 0;
+  before      bigint;
 begin
   places := '{}';
   reads := 0;
   beyond := false;
-  if queued and number < 3 then
+  if queued and number = 1 and claim.batch_size = 1 and look in ('', 'first queues') then
+    first_queue := {{.schema}}._gw_lock_first_queue(claim, from_place, snapshot);
+    look := case when first_queue is not null then 'first queues' else 'few queues' end;
+    queue_ids := case when first_queue > 0 then array[first_queue] else '{}' end;
+  end if;
+  if queued and number < 3 and first_queue is null then
     if number = 1 then
       reads := {{.schema}}._gw_index_reads();
       plain := {{.schema}}._gw_plain_places(claim, from_place, snapshot, lockers);

@@ -41,7 +41,7 @@ comment on function {{.schema}}._gw_new_claim(text, text[], integer, text[], tim
   'Internal: returns the claim that the arguments of get_job_batch describe.';
 
 -- Returns which kinds of jobs a claim has to look for, beside those without a queue: whether jobs are in a named queue, and whether
--- jobs are in a lane or incoming. A worker that runs a suspect alone claims nothing.
+-- jobs are in a lane or incoming, or there are limits or pauses. A worker that runs a suspect alone claims nothing.
 create or replace function {{.schema}}._gw_kinds_of_jobs(
   worker_id      text,
   out runs_alone boolean,
@@ -68,6 +68,7 @@ begin
                    order by j.job_queue_id
                    limit 1) as lane
           offset 0) as n;
+  limited := limited is true or pg_relation_size('{{ replace "'" "''" .schema }}._gw_limit_changes'::regclass) > 0 and {{.schema}}._gw_has_limits();
 end;
 $$;
 

@@ -15,8 +15,8 @@
 --
 -- Performance: the function locks rows by an array of ctids under a generic plan, which depends on no estimate and is
 -- planned once. Sequential scans are off, because a plan cached while the queue was empty must not use one during a
--- burst. This function contains the ordinary case, jobs without a queue at the start of their index. _gw_lock_jobs
--- covers named queues, many index entries to skip, and forbidden flags of single tasks; _gw_claim_limited limits and pauses.
+-- burst. This function contains the ordinary case, jobs without a queue at the start of their index; _gw_claim_others the others: jobs
+-- in named queues or with limits, many index entries to skip, forbidden flags of single tasks.
 create or replace function {{.schema}}.get_job_batch(
   worker_id            text,
   task_identifiers     text[]      default null,
@@ -59,35 +59,31 @@ declare
   claim      {{.schema}}._gw_claim;
   task_ids   integer[];
   task_names text[];
-  has_limits boolean;
+  is_plain   boolean; -- first search for jobs without a queue, at the start of their index
   snapshot   txid_snapshot;
   reads      bigint;
-  kinds      record;
-  job_ids    bigint[]; -- that have started
-  places     tid[]; -- that are locked
+  job_ids    bigint[];
 begin
-  <<ordinary>>
-  begin
-    -- One condition instead of several, because each costs a microsecond.
-    if (length(worker_id) between 1 and 128 and batch_size between 1 and 20 and queue_batch > 0 and task_forbidden_flags is null
-        and current_setting('gw.claim_cursor', true) = ''
-        and pg_relation_size('{{ replace "'" "''" .schema }}._gw_limit_changes'::regclass) = 0) is not true then
-      claim := {{.schema}}._gw_new_claim(
-        worker_id, task_identifiers, batch_size, forbidden_flags, get_job_batch.now, task_forbidden_flags, max_bytes, queue_batch);
-      if batch_size > 20 and task_identifiers is not null then
-        -- For many jobs, by binary search below; tasks that are created later are not among them.
-        select array_agg(t.id order by t.id), array_agg(t.identifier order by t.id)
-          into task_ids, task_names
-          from {{.schema}}._private_tasks as t
-         where t.id = any (claim.task_ids);
-      end if;
-      if current_setting('gw.claim_cursor', true) is null then -- the first claim of this session
-        perform {{.schema}}._gw_take_claim_cursor(claim);
-      end if;
-      has_limits := {{.schema}}._gw_has_limits();
-      exit ordinary when has_limits or task_forbidden_flags is not null or current_setting('gw.claim_cursor', true) <> '';
+  -- One condition instead of several, because each costs a microsecond.
+  is_plain := length(worker_id) between 1 and 128 and batch_size between 1 and 20 and queue_batch > 0 and task_forbidden_flags is null
+              and current_setting('gw.claim_cursor', true) = ''
+              and pg_relation_size('{{ replace "'" "''" .schema }}._gw_limit_changes'::regclass) = 0;
+  if is_plain is not true then
+    claim := {{.schema}}._gw_new_claim(
+      worker_id, task_identifiers, batch_size, forbidden_flags, get_job_batch.now, task_forbidden_flags, max_bytes, queue_batch);
+    if batch_size > 20 and task_identifiers is not null then
+      -- For many jobs, by binary search below; tasks that are created later are not among them.
+      select array_agg(t.id order by t.id), array_agg(t.identifier order by t.id) into task_ids, task_names
+        from {{.schema}}._private_tasks as t where t.id = any (claim.task_ids);
     end if;
+    if current_setting('gw.claim_cursor', true) is null then -- the first claim of this session
+      perform {{.schema}}._gw_take_claim_cursor(claim);
+    end if;
+    is_plain := task_forbidden_flags is null and current_setting('gw.claim_cursor', true) = ''
+                and (pg_relation_size('{{ replace "'" "''" .schema }}._gw_limit_changes'::regclass) = 0 or not {{.schema}}._gw_has_limits());
+  end if;
 
+  if is_plain then
     snapshot := txid_current_snapshot();
     reads := {{.schema}}._gw_index_reads();
     return query
@@ -95,11 +91,8 @@ begin
       update {{.schema}}._private_jobs as j
          set attempts = j.attempts + 1, locked_by = worker_id, locked_at = claimed_at
        where j.ctid = any ((
-               select case when sum(l.bytes) > max_bytes then {{.schema}}._gw_within_bytes(array_agg(l.ctid), max_bytes)
-                           else array_agg(l.ctid)
-                      end
-                 from (select j.ctid,
-                              case when batch_size = 1 then 0 else {{.schema}}._gw_most_bytes(j.payload) end as bytes
+               select case when sum(l.bytes) > max_bytes then {{.schema}}._gw_within_bytes(array_agg(l.ctid), max_bytes) else array_agg(l.ctid) end
+                 from (select j.ctid, case when batch_size = 1 then 0 else {{.schema}}._gw_most_bytes(j.payload) end as bytes
                          from {{.schema}}._private_jobs as j
                         where (select not exists (select from {{.schema}}._private_jobs as q
                                                        where q.is_available and q.job_queue_id is not null)
@@ -109,8 +102,7 @@ begin
                           and {{.schema}}._gw_suits(
                                 j.run_at, j.task_id, j.flags, get_job_batch.now,
                                 case when task_identifiers is not null then
-                                  array(select t.id from {{.schema}}._private_tasks as t
-                                         where t.identifier = any (task_identifiers))
+                                  array(select t.id from {{.schema}}._private_tasks as t where t.identifier = any (task_identifiers))
                                 end,
                                 forbidden_flags)
                         order by j.priority, j.run_at, j.id
@@ -123,9 +115,8 @@ begin
            case when task_ids[width_bucket(c.task_id, task_ids)] = c.task_id then task_names[width_bucket(c.task_id, task_ids)]
                 else (select t.identifier from {{.schema}}._private_tasks as t where t.id = c.task_id) -- null: deleted by hand
            end,
-           c.payload, null::text,
-           c.priority, c.run_at, c.attempts, c.max_attempts, c.key, c.flags,
-           its_lease, c.created_at, c.last_error, c.revision, null::integer, null::integer
+           c.payload, null::text, c.priority, c.run_at, c.attempts, c.max_attempts, c.key, c.flags, its_lease,
+           c.created_at, c.last_error, c.revision, null::integer, null::integer
       from claimed as c
      order by c.priority, c.run_at, c.id;
     reads := {{.schema}}._gw_index_reads() - reads;
@@ -140,47 +131,23 @@ begin
     elsif reads > 1000 then
       perform {{.schema}}._gw_take_claim_cursor(claim);
     end if;
-  end;
-
-  -- A job is in a queue or has limits, or this session has a cursor, or the first search found nothing.
-  claim.claimed_at := claimed_at;
-  kinds := {{.schema}}._gw_kinds_of_jobs(worker_id);
-  if kinds.runs_alone then
-    return;
-  elsif has_limits or kinds.limited then
-    claim.task_ids := {{.schema}}._gw_served_tasks(claim);
-    job_ids := {{.schema}}._gw_claim_limited(claim);
-  else
-    places := {{.schema}}._gw_lock_jobs(claim, kinds.queued);
   end if;
+
+  claim.claimed_at := claimed_at;
+  job_ids := {{.schema}}._gw_claim_others(claim);
   return query
-  with started as (
-    update {{.schema}}._private_jobs as j
-       set attempts = j.attempts + 1, locked_by = worker_id, locked_at = claimed_at
-     where j.ctid = any (places)
-    returning j.id, j.task_id, j.payload, j.job_queue_id, j.priority, j.run_at, j.attempts, j.max_attempts, j.key,
-              j.flags, j.locked_at, j.created_at, j.last_error, j.revision
-  )
-  select c.id,
-         case when task_ids[width_bucket(c.task_id, task_ids)] = c.task_id then task_names[width_bucket(c.task_id, task_ids)]
-              else (select t.identifier from {{.schema}}._private_tasks as t where t.id = c.task_id) -- null: deleted by hand
+  select j.id,
+         case when task_ids[width_bucket(j.task_id, task_ids)] = j.task_id then task_names[width_bucket(j.task_id, task_ids)]
+              else (select t.identifier from {{.schema}}._private_tasks as t where t.id = j.task_id) -- null: deleted by hand
          end,
-         c.payload,
-         case when c.job_queue_id > 0 then
-           (select q.queue_name from {{.schema}}._private_job_queues as q where q.id = c.job_queue_id)
-         end,
-         c.priority, c.run_at, c.attempts, c.max_attempts, c.key, c.flags,
-         {{.schema}}._gw_lease(c.locked_at), c.created_at, c.last_error, c.revision,
-         case when c.job_queue_id > 0 then c.job_queue_id end, case when c.job_queue_id > 0 then 1 end
-    from (select s.id, s.task_id, s.payload, s.job_queue_id, s.priority, s.run_at, s.attempts, s.max_attempts, s.key,
-                 s.flags, s.locked_at, s.created_at, s.last_error, s.revision
-            from started as s
-          union all
-          select j.id, j.task_id, j.payload, j.job_queue_id, j.priority, j.run_at, j.attempts, j.max_attempts, j.key,
-                 j.flags, j.locked_at, j.created_at, j.last_error, j.revision
-            from {{.schema}}._private_jobs as j
-           where j.id = any (job_ids)) as c
-   order by c.priority, c.run_at, c.id;
+         j.payload,
+         case when j.job_queue_id > 0 then (select q.queue_name from {{.schema}}._private_job_queues as q where q.id = j.job_queue_id) end,
+         j.priority, j.run_at, j.attempts, j.max_attempts, j.key, j.flags, {{.schema}}._gw_lease(j.locked_at),
+         j.created_at, j.last_error, j.revision,
+         case when j.job_queue_id > 0 then j.job_queue_id end, case when j.job_queue_id > 0 then 1 end
+    from {{.schema}}._private_jobs as j
+   where j.id = any (job_ids)
+   order by j.priority, j.run_at, j.id;
 end;
 $$;
 

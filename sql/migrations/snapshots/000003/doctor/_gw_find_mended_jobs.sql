@@ -10,9 +10,6 @@ create or replace function {{.schema}}._gw_find_mended_jobs(
   set search_path = pg_catalog, pg_temp
 as $$
 begin
-  if to_regclass('{{ replace "'" "''" .schema }}._gw_mends') is null then
-    return;
-  end if;
   return query
   select 'info',
          'mended limits',

@@ -67,9 +67,11 @@ create or replace function {{.schema}}._gw_claim_round(
   set search_path = pg_catalog, pg_temp -- get_job_batch sets the planner options
 as $$
 declare
-  plain     record;
-  queue_ids integer[];
-  choice    record;
+  plain        record;
+  queue_ids    integer[];
+  candidates   {{.schema}}._gw_candidate[];
+  without_lane bigint[];
+  choice       record;
 begin
   plain := {{.schema}}._gw_plain_candidates(claim, limited, greatest(wide, 50));
   queue_ids := array(
@@ -81,11 +83,13 @@ begin
              where q.id = f.id and q.locked_at is null
                for no key update skip locked) as q
      limit most);
-  choice := {{.schema}}._gw_choose_jobs(
-    {{.schema}}._gw_candidates(claim, tasks, limited, plain.plain, queue_ids, most, wide), most, claim.claimed_at);
-  if choice.without_lane <> '{}' then
-    perform {{.schema}}._gw_make_lanes(tasks, choice.without_lane);
+  candidates := {{.schema}}._gw_candidates(claim, tasks, limited, plain.plain, queue_ids, most, wide);
+  without_lane := array(select u.job_id from unnest(candidates) as u where u.lane_id = 0);
+  if without_lane <> '{}' then
+    perform {{.schema}}._gw_make_lanes(tasks, without_lane);
+    candidates := {{.schema}}._gw_candidates(claim, tasks, limited, plain.plain, queue_ids, most, wide);
   end if;
+  choice := {{.schema}}._gw_choose_jobs(candidates, most, claim.claimed_at);
   select s.ids, s.gate_ids into ids, gate_ids from {{.schema}}._gw_start_jobs(claim, choice.chosen, choice.lane_ids) as s;
   more := plain.came or choice.more;
 end;
