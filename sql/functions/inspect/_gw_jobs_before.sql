@@ -18,13 +18,11 @@ create or replace function {{.schema}}._gw_jobs_before(
   set jit = off
 as $$
 declare
-  job     record;
-  ids     bigint[];
-  limited bigint[];
+  job record;
+  ids bigint[];
 begin
   select j.id, j.priority, j.run_at into job from {{.schema}}._private_jobs as j where j.id = job_id;
-  ids := {{.schema}}._gw_unlimited_before(job_id, at);
-  limited := {{.schema}}._gw_limited_firsts(job.priority, at) || job.id;
+  ids := {{.schema}}._gw_unlimited_before(job_id, at) || {{.schema}}._gw_limited_firsts(job.priority, at) || job.id;
   return array(
     with passed as (
       select g.job_id, array_agg(concat_ws(' ', g.limit_id, g.is_total, g.key) order by g.limit_id, g.is_total) as gates,
@@ -32,16 +30,17 @@ begin
              (array_agg(g.limit_id order by g.limit_id) filter (where g.is_fair))[1] as fair_limit,
              (array_agg(g.running order by g.limit_id) filter (where g.is_fair))[1] as running,
              (array_agg(g.served_at order by g.limit_id) filter (where g.is_fair))[1] as served_at
-        from {{.schema}}._gw_gates_of_jobs(ids || limited, at) as g
+        from {{.schema}}._gw_gates_of_jobs(ids, at) as g
        group by g.job_id
     ), candidates as materialized (
       select j.id, j.priority, j.run_at, coalesce(p.is_open, true) as is_open, p.running, p.served_at,
              case when j.job_queue_id > 0 or p.job_id is null then array[j.id::text] -- it has no lane
                   else j.task_id::text || p.gates end as lane,
              case when (j.job_queue_id > 0) is not true then p.fair_limit end as fair_limit
-        from {{.schema}}._private_jobs as j
-        left join passed as p on p.job_id = j.id
-       where j.id = any (ids || limited)
+        from (select distinct u.id from unnest(ids) as u (id)) as u
+       cross join lateral (
+              select j.id, j.priority, j.run_at, j.task_id, j.job_queue_id from {{.schema}}._private_jobs as j where j.id = u.id offset 0) as j
+        left join passed as p on p.job_id = u.id
     ), firsts as (
       select distinct on (c.lane) c.* from candidates as c where c.is_open order by c.lane, c.priority, c.run_at, c.id
     ), turns as (
@@ -49,7 +48,7 @@ begin
                     row_number() over (partition by f.fair_limit order by f.priority, f.running, f.served_at, f.run_at, f.id)
                   end as turn
         from firsts as f
-    ), own as (
+    ), own as materialized (
       select t.fair_limit, t.turn from turns as t where t.lane = (select c.lane from candidates as c where c.id = job.id)
     )
     select t.id
