@@ -57,8 +57,8 @@ func TestUntilTheFirstReleaseTheSnapshotIsAllFunctionsAsTheyAre(t *testing.T) {
 	}
 	before := nextNumber(t, directory)
 	edit(t, directory, "functions/report/backoff.sql", "comment on function", "-- changed\ncomment on function")
-	edit(t, directory, "functions/install.sql", `{{ template "claim/next_run_at.sql" . }}`, "")
-	if err := os.Remove(directory + "/functions/claim/next_run_at.sql"); err != nil {
+	edit(t, directory, "functions/install.sql", `{{ template "claim/wake_up.sql" . }}`, "")
+	if err := os.Remove(directory + "/functions/claim/wake_up.sql"); err != nil {
 		t.Fatal(err)
 	}
 	snapshot(t, directory)
@@ -67,7 +67,7 @@ func TestUntilTheFirstReleaseTheSnapshotIsAllFunctionsAsTheyAre(t *testing.T) {
 			t.Errorf("%s of the snapshot is another one", name)
 		}
 	}
-	if exists(directory+"/migrations/snapshots/000003/claim/next_run_at.sql") || nextNumber(t, directory) != before {
+	if exists(directory+"/migrations/snapshots/000003/claim/wake_up.sql") || nextNumber(t, directory) != before {
 		t.Error("a removed function is left, or dropped by a migration")
 	}
 }
@@ -88,8 +88,8 @@ func TestASnapshotHasWhatDiffersFromTheReleasesAndNothingElse(t *testing.T) {
 	}
 
 	edit(t, directory, "functions/report/backoff.sql", "as $$", "as $$ -- changed")
-	edit(t, directory, "functions/install.sql", `{{ template "claim/next_run_at.sql" . }}`, "")
-	if err := os.Remove(directory + "/functions/claim/next_run_at.sql"); err != nil {
+	edit(t, directory, "functions/install.sql", `{{ template "claim/wake_up.sql" . }}`, "")
+	if err := os.Remove(directory + "/functions/claim/wake_up.sql"); err != nil {
 		t.Fatal(err)
 	}
 	edit(t, directory, "functions/cron/_gw_check_zone.sql", "(text)", "(text, integer)")
@@ -98,8 +98,8 @@ func TestASnapshotHasWhatDiffersFromTheReleasesAndNothingElse(t *testing.T) {
 	const drops = `
 -- Dropped, or created again with other arguments or results.
 select {{.schema}}._gw_drop('function _gw_zone_exists(text)');
-select {{.schema}}._gw_drop('function next_run_at(text[])');
 select {{.schema}}._gw_drop('function return_unknown_jobs(text,bigint[])');
+select {{.schema}}._gw_drop('function wake_up(text)');
 
 {{ template "report/backoff.sql" . }}
 {{ template "report/return_unknown_jobs.sql" . }}

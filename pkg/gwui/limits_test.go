@@ -183,7 +183,7 @@ func TestALimitIsMadeChangedAndDropped(t *testing.T) {
 	s.get("limits/set?limit=exports").want(t, http.StatusOK, "Change the limit exports", `value="payload:tenant"`, "export\nreport a</textarea>", `value="00:01:00"`,
 		`value="yes" checked`, `value="00:02:00"`)
 	s.post("limits/set", url.Values{"limit": {"exports"}, "max_running": {"7"}}).want(t, http.StatusSeeOther)
-	if got := pgtest.Value[string](t, s.pool, read); got != "exports|x-*|7|f" {
+	if got := pgtest.Value[string](t, s.pool, read); got != "exports|7|f" {
 		t.Errorf("the limit is %s after the change", got)
 	}
 	for want, form := range map[string]url.Values{
@@ -196,7 +196,7 @@ func TestALimitIsMadeChangedAndDropped(t *testing.T) {
 		s.post("limits/set", form).want(t, http.StatusBadRequest, want)
 	}
 	s.get("limits/set?limit=none").want(t, http.StatusNotFound, "There is no limit none.")
-	s.get("limits/drop?limit=exports").want(t, http.StatusOK, "the jobs run without the limit", ">Drop</button>")
+	s.get("limits/drop?limit=exports").want(t, http.StatusOK, "Later claims do not obey it.", ">Drop</button>")
 	s.post("limits/drop", url.Values{"limit": {"exports"}}).want(t, http.StatusSeeOther)
 	s.post("limits/drop", url.Values{"limit": {"exports"}}).want(t, http.StatusBadRequest, "There is no limit &#39;exports&#39;")
 	s.get("limits").want(t, http.StatusOK, "No limit.")

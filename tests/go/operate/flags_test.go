@@ -26,7 +26,7 @@ func TestAnEmptyConditionIsRefused(t *testing.T) {
 		{"complete", "--yes", "--state", "ready", "--key", ""}, {"complete", "--yes", "--task", "t", "--state", ""},
 		{"complete", "--yes", "--task", "t", "--older-than", ""}, {"jobs", "--task", ""}, {"export", "--task", ""},
 		{"pause", "--limit", "l", "--lane", ""}, {"resume", "--task", ""}, {"why", "1", "--key", ""},
-		{"limit", "set", "l", "--max-running", "1", "--queues", ""},
+		{"limit", "set", "l", "--max-running", "1", "--by", ""},
 	} {
 		b.wantPart(b.run(args...), 2, "", "flag: it is empty")
 	}
