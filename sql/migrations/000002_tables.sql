@@ -526,7 +526,7 @@ create type {{.schema}}._gw_limited_task as (
 -- A job that a claim looks at while limits apply. place, version: its row; without, the lane is empty. queue_id: its named queue.
 -- lane_id: its lane; 0: it is still to be made; null: it needs none. gates: those that it passes. is_incoming: it is not in its lane
 -- yet. waits: its lane is where it waits, not the incoming jobs. parks: it goes into its lane in any case. starts: it is to start;
--- otherwise it goes into its lane.
+-- otherwise it goes into its lane; before that is decided, false: it is to take turns.
 create type {{.schema}}._gw_candidate as (
   place       tid,
   version     xid,

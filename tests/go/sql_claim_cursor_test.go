@@ -400,7 +400,7 @@ func TestAClaimCursorSkipsNoFutureJob(t *testing.T) {
 			if late := claimFuture(d.in(t)); late != 0 {
 				t.Errorf("%d claims passed the job by after it was due", late)
 			}
-			d.watcher.mutate("_gw_put_claim_cursor", "until, task_ids", "now(), task_ids")
+			d.watcher.mutate("_gw_first_plain_job", "foreach claim.due in array at_times loop", "foreach claim.due in array array[now()] loop")
 			for range 10 { // by chance claims look from the beginning when the job becomes due
 				if claimFuture(d.in(t)) > 0 {
 					return
@@ -459,7 +459,7 @@ func TestAClaimCursorThatMakesNoSenseIsIgnored(t *testing.T) {
 	s := newDatabase(t).session()
 	s.exec("select graphile_worker.add_job('task') from generate_series(1, 10)")
 	const ahead = "{%d,9000000000000000,0,0,9000000000000000,1,9000000000000000}"
-	scope := one[int64](s, "select graphile_worker._gw_cursor_scope(null, null, null)")
+	scope := one[int64](s, "select graphile_worker._gw_cursor_scope(row(null, null, null, null, null, null, null, null, null, null)::graphile_worker._gw_claim)")
 	for _, cursor := range []string{
 		"x", "{}", "{1}", "{1,2,3,4,5,6,x}", "{null,1,2,3,4,5,6}", "{1,2,3,4,5,6,9223372036854775808}", fmt.Sprintf(ahead, scope),
 	} {

@@ -98,22 +98,18 @@ func TestALookThatMissesJobsIsSeen(t *testing.T) {
 	if testing.Short() {
 		t.Skip("no version of PostgreSQL changes it")
 	}
-	const first, front = "_gw_lock_first_queue", "_gw_front_queues"
+	const first, walk, tasks, steps, front = "_gw_lock_first_queue", "_gw_walk_queues", "_gw_walk_tasks", "_gw_step_queues", "_gw_front_queues"
 	for _, c := range pgtest.Mutants([]struct{ name, function, old, altered string }{
 		{"one job, though the walk ended before it knew", first, "not exists (select from walked offset 15)", "true"},
 		{"one job, in front of any job", first, "coalesce(plain.priority, 32767)", "32767"},
 		{"one job, in front of a job that does not suit", first, "plain.suits is false", "false"},
 		{"one job, of a queue that suits nobody", first, "where w.suits", "where true"},
-		{"the first queues, though the walk ended before it knew", front, "not exists (select from walked offset batch_size + 14)", "true"},
-		{"the first queues, though it met one again and again", front, "not exists (select from free offset batch_size + 2)", "true"},
-		{"the first queues, beside jobs without a queue", front, "or plain_id is null\n", "or true\n"},
-		{"the first queues, in front of any job", front, "coalesce(plain_priority, 32767)", "32767"},
-		{"a few queues, though there are more", front, "not exists (select from queues as q where q.number = 17)", "true"},
-		{"a few queues, in front of any job", front, "(not tells or plain_id is null", "(true or plain_id is null"},
-		{"a few queues, in front of a job that does not suit", front, "(not tells or plain_id is null", "(plain_id is null"},
-		{"a few queues, beside jobs without a queue", front, "(tells or count(h.id) = 0)", "true"},
-		{"of certain tasks, of one priority", front, "select (select min((select", "select (select max((select"},
-		{"of certain tasks, of the first of them", front, "from unnest(task_ids) as t (id)\n                     cross", "from unnest(task_ids[1:1]) as t (id)\n                     cross"},
+		{"the first queues, though the walk ended before it knew", walk, "not exists (select from walked offset claim.batch_size + 14)", "true"},
+		{"the first queues, though it met one again and again", walk, "not exists (select from free offset claim.batch_size + 2)", "true"},
+		{"a few queues, though there are more", steps, "not exists (select from queues as q where q.number > most_queues)", "true"},
+		{"queues, in front of any job", front, "if plain <> '{}' and wanted > 0", "if false"},
+		{"of certain tasks, of one priority", tasks, "select (select min((select", "select (select max((select"},
+		{"of certain tasks, of the first of them", tasks, "from unnest(claim.task_ids) as t (id)\n            cross", "from unnest(claim.task_ids[1:1]) as t (id)\n            cross"},
 	}) {
 		t.Run(c.name, func(t *testing.T) {
 			t.Parallel()

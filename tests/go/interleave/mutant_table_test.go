@@ -171,11 +171,6 @@ var mutants = []mutant{
 		where: "busy", sessions: []string{"return", "schedule"},
 	},
 	{
-		name: "a suspect that becomes an ordinary job is not announced", function: "add_job",
-		sound: "(added.is_available and (added.run_at <= clock_timestamp() or added.last_error is not null)) is not true", broken: "true",
-		where: "suspect", sessions: []string{"dedupe", "schedule"},
-	},
-	{
 		name: "a late outcome holds the row of a freed job, and notifies nobody", function: "complete_job",
 		sound: "perform \"graphile_worker\"._gw_wake_for(array[job_id]);", broken: "",
 		where: "busy", sessions: []string{"complete", "unlock"},
