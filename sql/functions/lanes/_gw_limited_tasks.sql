@@ -8,12 +8,12 @@ create or replace function {{.schema}}._gw_tasks_under_limits(
   set search_path = pg_catalog, pg_temp -- get_job_batch sets the planner options
 as $$
 begin
-  if exists (select from {{.schema}}._gw_limits as l where l.tasks is null) then
+  if exists (select from {{.schema}}._gw_limits as l where l.id > 0 and l.tasks is null) then
     return task_ids;
   end if;
   return array(select t.id
                  from {{.schema}}._private_tasks as t
-                where t.identifier = any (array(select u.task from {{.schema}}._gw_limits as l cross join unnest(l.tasks) as u (task)))
+                where t.identifier = any (array(select u.task from {{.schema}}._gw_limits as l cross join unnest(l.tasks) as u (task) where l.id > 0))
                   and t.id = any (task_ids));
 end;
 $$;
