@@ -73,6 +73,7 @@ create or replace function {{.schema}}._gw_claim_round(
   set search_path = pg_catalog, pg_temp -- get_job_batch sets the planner options
 as $$
 declare
+  search       {{.schema}}._gw_claim;
   plain        record;
   queue_ids    integer[];
   candidates   {{.schema}}._gw_candidate[];
@@ -80,7 +81,9 @@ declare
   choice       record;
 begin
   plain := {{.schema}}._gw_plain_candidates(claim, limited, greatest(wide, 50));
-  queue_ids := ({{.schema}}._gw_first_queues(claim))[:wide + 15];
+  search := claim;
+  search.batch_size := wide;
+  queue_ids := ({{.schema}}._gw_first_queues(search))[:wide + 15];
   candidates := {{.schema}}._gw_candidates(claim, tasks, limited, plain.plain, queue_ids, most, wide);
   without_lane := array(select u.job_id from unnest(candidates) as u where u.lane_id = 0);
   if without_lane <> '{}' then
@@ -93,7 +96,7 @@ begin
   choice := {{.schema}}._gw_choose_jobs(candidates, most, claim.claimed_at);
   choice.chosen := {{.schema}}._gw_lock_heads(claim, choice.chosen);
   select s.ids, s.gate_ids into ids, gate_ids from {{.schema}}._gw_start_jobs(claim, choice.chosen, choice.lane_ids) as s;
-  more := plain.came or choice.more;
+  more := plain.came or choice.more or cardinality(queue_ids) >= wide; -- limits may hold back all of these
 end;
 $$;
 
