@@ -47,7 +47,7 @@ begin
     exit when cardinality(ids) >= claim.batch_size or not round.more;
     wide := greatest(2 * wide, 100);
   end loop;
-  perform {{.schema}}._gw_name_gates(array(select distinct u.id from unnest(gate_ids) as u (id)), claim.claimed_at) where gate_ids is not null;
+  perform {{.schema}}._gw_name_gates(gate_ids, claim.claimed_at) where gate_ids is not null;
   return ids;
 end;
 $$;
