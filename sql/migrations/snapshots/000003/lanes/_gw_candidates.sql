@@ -28,9 +28,7 @@ begin
     from unnest(tasks) as t
    cross join lateral (
           select min(r.room) as room
-            from {{.schema}}._gw_gate_rooms(
-                   array(select g.id from {{.schema}}._gw_gates as g where g.limit_id = any (t.limit_ids) and g.key is null),
-                   claim.claimed_at) as r) as shared
+            from {{.schema}}._gw_gate_rooms({{.schema}}._gw_shared_gates(t.limit_ids), claim.claimed_at) as r) as shared
    cross join lateral (
           select j.ctid as place, j.xmin as version, j.id, j.priority, j.run_at, j.payload, j.flags
             from {{.schema}}._private_jobs as j
