@@ -12,17 +12,20 @@ create or replace function {{.schema}}._gw_claim_limited(
   set search_path = pg_catalog, pg_temp -- get_job_batch sets the planner options
 as $$
 declare
+  is_fresh constant boolean := current_setting('transaction_isolation') in ('read committed', 'read uncommitted');
   limited  integer[] := {{.schema}}._gw_tasks_under_limits(claim.task_ids);
   tasks    {{.schema}}._gw_limited_task[];
+  came     boolean := false; -- whether plain jobs have become incoming
   held     integer[];
+  missed   boolean; -- whether another transaction holds limits
   gate_ids integer[]; -- that this claim has changed
   ids      bigint[] := '{}';
   round    record;
   wide     integer  := claim.batch_size;
 begin
-  if current_setting('transaction_isolation') in ('read committed', 'read uncommitted') then
+  if is_fresh then
     if limited <> '{}' then
-      perform {{.schema}}._gw_plain_candidates(claim, limited, greatest(claim.batch_size, 50)); -- they come in
+      came := ({{.schema}}._gw_plain_candidates(claim, limited, greatest(claim.batch_size, 50))).came;
     end if;
     tasks := {{.schema}}._gw_tasks_with_work({{.schema}}._gw_limited_tasks(claim.task_ids, limited), claim.due, claim.claimed_at);
   end if;
@@ -31,13 +34,15 @@ begin
                       where exists (select from {{.schema}}._private_jobs as j
                                      where j.is_available and j.job_queue_id > 0 and (j.task_id, j.priority) >= (t.task_id, -32768)
                                        and (j.task_id, j.priority) <= (t.task_id, 32767))) then
+    perform {{.schema}}._gw_note_left_work(claim, came);
     return {{.schema}}._gw_claim_unlimited(claim, limited);
   end if;
   held := {{.schema}}._gw_take_limits(tasks);
+  missed := exists (select from unnest(tasks) as t where not t.limit_ids <@ held);
   -- As they are now. From here on they stay so, because who changes them needs a lock that this transaction has.
   tasks := array(select row(t.*)::{{.schema}}._gw_limited_task
                    from unnest({{.schema}}._gw_limited_tasks(claim.task_ids, limited)) as t
-                  where t.limit_ids <@ held);
+                  where t.limit_ids <@ held and is_fresh);
   perform {{.schema}}._gw_empty_old_lanes(tasks);
   gate_ids := {{.schema}}._gw_open_lanes(held, tasks, claim.batch_size, claim.claimed_at);
   for number in 1 .. 3 loop
@@ -47,7 +52,10 @@ begin
     exit when cardinality(ids) >= claim.batch_size or not round.more;
     wide := greatest(2 * wide, 100);
   end loop;
-  perform {{.schema}}._gw_name_gates(array(select distinct u.id from unnest(gate_ids) as u (id)), claim.claimed_at) where gate_ids is not null;
+  perform {{.schema}}._gw_name_gates(gate_ids, claim.claimed_at) where gate_ids is not null;
+  if cardinality(ids) < claim.batch_size then
+    perform {{.schema}}._gw_note_left_work(claim, missed or round.more);
+  end if;
   return ids;
 end;
 $$;
@@ -73,7 +81,6 @@ create or replace function {{.schema}}._gw_claim_round(
   set search_path = pg_catalog, pg_temp -- get_job_batch sets the planner options
 as $$
 declare
-  search       {{.schema}}._gw_claim;
   plain        record;
   queue_ids    integer[];
   candidates   {{.schema}}._gw_candidate[];
@@ -81,14 +88,13 @@ declare
   choice       record;
 begin
   plain := {{.schema}}._gw_plain_candidates(claim, limited, greatest(wide, 50));
-  search := claim;
-  search.batch_size := wide;
-  queue_ids := ({{.schema}}._gw_first_queues(search))[:wide + 15];
-  candidates := {{.schema}}._gw_candidates(claim, tasks, limited, plain.plain, queue_ids, most, wide);
+  queue_ids := {{.schema}}._gw_first_queues(claim);
+  more := cardinality(queue_ids) > wide + 15;
+  candidates := {{.schema}}._gw_candidates(claim, tasks, limited, plain.plain, queue_ids[:wide + 15], most, wide);
   without_lane := array(select u.job_id from unnest(candidates) as u where u.lane_id = 0);
   if without_lane <> '{}' then
     perform {{.schema}}._gw_make_lanes(tasks, without_lane);
-    candidates := {{.schema}}._gw_candidates(claim, tasks, limited, plain.plain, queue_ids, most, wide);
+    candidates := {{.schema}}._gw_candidates(claim, tasks, limited, plain.plain, queue_ids[:wide + 15], most, wide);
   end if;
   if turns_first and exists (select from unnest(candidates) as u where u.starts is false) then
     most := 0;
@@ -96,7 +102,7 @@ begin
   choice := {{.schema}}._gw_choose_jobs(candidates, most, claim.claimed_at);
   choice.chosen := {{.schema}}._gw_lock_heads(claim, choice.chosen);
   select s.ids, s.gate_ids into ids, gate_ids from {{.schema}}._gw_start_jobs(claim, choice.chosen, choice.lane_ids) as s;
-  more := plain.came or choice.more or cardinality(queue_ids) >= wide; -- limits may hold back all of these
+  more := more or plain.came or choice.more;
 end;
 $$;
 

@@ -2,7 +2,9 @@ package engine
 
 import (
 	"fmt"
+	"maps"
 	"math/rand/v2"
+	"slices"
 	"strings"
 )
 
@@ -289,12 +291,10 @@ func drawPause(r *rand.Rand, m *model, _ int) act {
 			}
 		}}
 	}
-	for paused := range m.paused {
-		p = paused
-		if r.IntN(2) == 0 {
-			break
-		}
+	if len(m.paused) == 0 {
+		return act{}
 	}
+	p = pick(r, slices.SortedFunc(maps.Keys(m.paused), func(a, b pause) int { return strings.Compare(fmt.Sprint(a), fmt.Sprint(b)) })...)
 	switch {
 	case p.task != "":
 		arguments = "'" + p.task + "'"
@@ -306,9 +306,6 @@ func drawPause(r *rand.Rand, m *model, _ int) act {
 		arguments = "limit_name => '" + p.limit + "'"
 	default:
 		arguments = ""
-	}
-	if !m.paused[p] {
-		return act{}
 	}
 	return act{sql: "select gw.resume(" + arguments + ")", model: func(m *model) { delete(m.paused, p) }}
 }

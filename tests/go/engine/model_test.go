@@ -209,6 +209,16 @@ func (m *model) charge(j *seen, starts float64) {
 	}
 }
 
+// hasFair returns whether keys take turns, so that the model does not know the order.
+func (m *model) hasFair() bool {
+	for _, l := range m.limits {
+		if l.fair {
+			return true
+		}
+	}
+	return false
+}
+
 func (m *model) byID(id int64) *seen {
 	for _, j := range m.jobs {
 		if j.ID == id {

@@ -19,6 +19,7 @@ import (
 var (
 	worldsFlag = flag.Int("engine.worlds", 12, "how many random `worlds` to play")
 	actsFlag   = flag.Int("engine.acts", 60, "how many `acts` each has")
+	againFlag  = flag.Bool("engine.again", false, "whether to check that idle workers are not told to claim again and again")
 	seedFlag   = flag.Uint64("engine.seed", 0, "the `seed` of the first world; 0 draws one")
 )
 
@@ -315,7 +316,9 @@ func (w *world) takeAll(db interface {
 	if c.forbidden {
 		forbidden = []string{"no"}
 	}
-	for range 100 {
+	first, idle := true, 0
+	for range 150 {
+		ordered := m.startable(c)
 		rows, err := db.Query(w.ctx, schema("select id from gw.get_job_batch($1, $2, $3, $4, clock_timestamp())"), c.worker, c.tasks, batch, forbidden)
 		if err != nil {
 			return err
@@ -327,10 +330,17 @@ func (w *world) takeAll(db interface {
 		if len(ids) > batch {
 			return fmt.Errorf("a claim of %d takes %d", batch, len(ids))
 		}
+		if first && batch == 1 && len(ids) == 1 && len(ordered) > 0 && ids[0] != ordered[0].ID && !m.hasFair() {
+			if j := m.byID(ids[0]); m.may(c, j) == "" {
+				return fmt.Errorf("out of order: a claim of %v takes the job %s before %s", c, j.N, ordered[0].N)
+			}
+		}
+		first = false
 		if err := w.started(m, c, ids); err != nil {
 			return err
 		}
 		if len(ids) > 0 {
+			idle = 0
 			continue
 		}
 		var in *float64
@@ -339,8 +349,13 @@ func (w *world) takeAll(db interface {
 		}
 		if in == nil || *in > 0.2 {
 			break
+		} else if !*againFlag && len(m.startable(c)) == 0 {
+			break
 		} else if len(m.startable(c)) == 0 {
-			break // it may be told to look again for nothing
+			if idle++; idle > 40 {
+				return fmt.Errorf("again for nothing: %v is told to claim again and again, but no job may start", c)
+			}
+			continue
 		}
 		time.Sleep(time.Duration(max(0, *in) * float64(time.Second)))
 	}

@@ -28,9 +28,7 @@ begin
     from unnest(tasks) as t
    cross join lateral (
           select min(r.room) as room
-            from {{.schema}}._gw_gate_rooms(
-                   array(select g.id from {{.schema}}._gw_gates as g where g.limit_id = any (t.limit_ids) and g.key is null),
-                   claim.claimed_at) as r) as shared
+            from {{.schema}}._gw_gate_rooms({{.schema}}._gw_shared_gates(t.limit_ids), claim.claimed_at) as r) as shared
    cross join lateral (
           select j.ctid as place, j.xmin as version, j.id, j.priority, j.run_at, j.payload, j.flags
             from {{.schema}}._private_jobs as j
@@ -75,13 +73,10 @@ declare
   snapshot txid_snapshot := txid_current_snapshot();
 begin
   return query
-  with jobs as (
-    select l.id as lane_id, l.gates, l.served_at, (select g.limit_id from {{.schema}}._gw_gates as g where g.id = l.fair_gate) as fair_limit,
-           l.running + coalesce(j.number, 0) as running, j.place, j.version, j.id,
-           j.id is not null
-           and l.gates <> (select coalesce(array_agg(g.gate_id order by g.gate_id), '{}')
-                             from {{.schema}}._gw_gates_of(t.limit_ids, j.payload, j.flags) as g) as is_changed,
-           coalesce(j.priority, l.priority) as priority, coalesce(j.run_at, l.run_at) as run_at
+  with jobs as materialized (
+    select l.id as lane_id, l.gates, l.served_at, l.running + coalesce(j.number, 0) as running, t.limit_ids,
+           (select g.limit_id from {{.schema}}._gw_gates as g where g.id = l.fair_gate) as fair_limit,
+           j.place, j.version, j.id, j.payload, j.flags, coalesce(j.priority, l.priority) as priority, coalesce(j.run_at, l.run_at) as run_at
       from unnest(tasks) as t
      cross join lateral (
             select l.id, l.gates, l.fair_gate, l.running, l.served_at, l.priority, l.run_at, l.job_id
@@ -99,15 +94,22 @@ begin
                        and (j.xmax = '0' or {{.schema}}._gw_is_free(j.xmax, snapshot))
                      order by j.priority, j.run_at, j.id
                      limit least(most, greatest(r.room, 1))) as j) as j on true
+  ), first as (
+    select j.*, case when j.fair_limit is null then j.run_at else max(j.run_at) over before end as comes_at,
+           case when j.fair_limit is null then 0 else row_number() over before end as turn
+      from jobs as j
+    window before as (partition by j.fair_limit, j.priority order by j.running, j.served_at, j.run_at, j.id rows unbounded preceding)
+     order by j.priority, comes_at, turn, j.id
+     limit most + 50
   )
-  select row(j.place, j.version, j.id, null, case when j.is_changed then -1 else j.lane_id end, j.gates, false, true, j.is_changed,
+  select row(j.place, j.version, j.id, null, case when c.is_changed then -1 else j.lane_id end, j.gates, false, true, c.is_changed,
              null)::{{.schema}}._gw_candidate,
-         j.priority,
-         case when j.fair_limit is null then j.run_at else max(j.run_at) over before end,
-         case when j.fair_limit is null then 0 else row_number() over before end,
-         j.id
-    from jobs as j
-  window before as (partition by j.fair_limit, j.priority order by j.running, j.served_at, j.run_at, j.id rows unbounded preceding);
+         j.priority, j.comes_at, j.turn, j.id
+    from first as j
+   cross join lateral (
+          select j.gates <> coalesce(array_agg(g.gate_id order by g.gate_id), '{}') and j.id is not null as is_changed
+            from {{.schema}}._gw_gates_of(j.limit_ids, j.payload, j.flags) as g
+          offset 0) as c;
 end;
 $$;
 
