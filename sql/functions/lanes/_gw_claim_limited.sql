@@ -81,6 +81,7 @@ create or replace function {{.schema}}._gw_claim_round(
   set search_path = pg_catalog, pg_temp -- get_job_batch sets the planner options
 as $$
 declare
+  search       {{.schema}}._gw_claim;
   plain        record;
   queue_ids    integer[];
   candidates   {{.schema}}._gw_candidate[];
@@ -88,8 +89,10 @@ declare
   choice       record;
 begin
   plain := {{.schema}}._gw_plain_candidates(claim, limited, greatest(wide, 50));
-  queue_ids := {{.schema}}._gw_first_queues(claim);
-  more := cardinality(queue_ids) > wide + 15;
+  search := claim;
+  search.batch_size := wide;
+  queue_ids := {{.schema}}._gw_first_queues(search);
+  more := cardinality(queue_ids) >= wide; -- limits may hold back all of these
   candidates := {{.schema}}._gw_candidates(claim, tasks, limited, plain.plain, queue_ids[:wide + 15], most, wide);
   without_lane := array(select u.job_id from unnest(candidates) as u where u.lane_id = 0);
   if without_lane <> '{}' then
