@@ -92,7 +92,7 @@ begin
   search := claim;
   search.batch_size := wide;
   queue_ids := {{.schema}}._gw_first_queues(search);
-  more := cardinality(queue_ids) >= wide; -- limits may hold back all of these
+  more := turns_first and cardinality(queue_ids) >= wide; -- limits may hold back all of these
   candidates := {{.schema}}._gw_candidates(claim, tasks, limited, plain.plain, queue_ids[:wide + 15], most, wide);
   without_lane := array(select u.job_id from unnest(candidates) as u where u.lane_id = 0);
   if without_lane <> '{}' then
