@@ -12,19 +12,21 @@ create or replace function {{.schema}}._gw_note_left_work(
   set search_path = pg_catalog, pg_temp
 as $$
 begin
-  perform set_config('gw.claim_left', format('%s %s %s', {{.schema}}._gw_lease(claim.claimed_at), hashtext(claim.task_ids::text), left_work), false);
+  perform set_config('gw.claim_left', format('%s %s %s',
+    {{.schema}}._gw_lease(greatest(least(claim.due, claim.claimed_at), claim.claimed_at - interval '2 seconds')), -- due may be infinite
+    hashtext(claim.task_ids::text), left_work), false);
 end;
 $$;
 
 comment on function {{.schema}}._gw_note_left_work({{.schema}}._gw_claim, boolean) is
   'Internal: notes for this session whether a claim has left work under limits.';
 
--- Returns whether the last claim of these tasks in this session has left work, and when it began; null if there was none within the last
--- second.
+-- Returns whether the last claim of these tasks in this session has left work, and up to when jobs were due for it; null if there was none
+-- within the last second.
 create or replace function {{.schema}}._gw_claim_left_work(
-  task_ids       integer[],
-  out left_work  boolean,
-  out claimed_at timestamptz
+  task_ids      integer[],
+  out left_work boolean,
+  out due       timestamptz
 )
   language plpgsql
   stable
@@ -36,7 +38,7 @@ begin
   if parts[2] = hashtext(task_ids::text)::text
      and parts[1]::bigint between {{.schema}}._gw_lease(clock_timestamp()) - 1000000 and {{.schema}}._gw_lease(clock_timestamp()) then
     left_work := parts[3] = 't';
-    claimed_at := {{.schema}}._gw_locked_at(parts[1]::bigint);
+    due := {{.schema}}._gw_locked_at(parts[1]::bigint);
   end if;
 end;
 $$;
@@ -70,7 +72,7 @@ begin
   if last.left_work or last.left_work is null and {{.schema}}._gw_tasks_with_work(tasks, looked_at, looked_at) is not null then
     return looked_at + (0.002 + 0.01 * random()) * interval '1 second';
   end if;
-  since := coalesce(last.claimed_at, looked_at); -- what has become due meanwhile is work
+  since := coalesce(last.due, looked_at); -- what has become due meanwhile is work
   return (
     select least(min(j.run_at), min(e.at), min(r.opens_at))
       from unnest(tasks) as t
