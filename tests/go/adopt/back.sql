@@ -16,8 +16,8 @@ begin
                 and (i.object is not null or o.made_here)) then
     raise exception 'Run functions.sql first, in a transaction of its own.';
   end if;
-  if exists (select from graphile_worker._private_jobs as j where j.job_queue_id < 0) then
-    raise exception 'Limits or pauses apply to jobs. End them while a gw worker runs, and wait until it has moved the jobs.';
+  if exists (select from graphile_worker._gw_limits) or exists (select from graphile_worker._gw_pauses) then
+    raise exception 'There are limits or pauses, which Graphile Worker does not know. End them first.';
   end if;
   if to_regclass('graphile_worker.jobs_key_key1') is null or to_regclass('graphile_worker.jobs_main_index') is null then
     raise exception 'Indexes that Graphile Worker needs are missing. Create them first, as performance.md shows.';
@@ -55,6 +55,11 @@ begin
   perform set_config('lock_timeout', '0', true);
 end
 $$;
+
+-- What gw has hidden from Graphile Worker becomes visible: jobs that waited under limits or pauses, or whose workers died.
+update graphile_worker._private_jobs as j
+   set job_queue_id = case when j.job_queue_id = -2 then graphile_worker._gw_unheld(j.job_queue_id, j.id) end
+ where j.job_queue_id < 0;
 
 -- Drop the schema for roles, if gw-migrate grants has created it, and revoke what gw-migrate has granted to other roles
 -- than the owner.
@@ -166,7 +171,7 @@ drop function
   graphile_worker.wake_up,
   graphile_worker.why;
 
--- Drop the triggers, functions, tables and indexes whose names begin with _gw_.
+-- Drop the triggers, functions, tables, indexes and types whose names begin with _gw_.
 do $$
 declare
   command text;
@@ -187,10 +192,10 @@ begin
     execute command;
   end loop;
   for command in
-    select format('drop %s %s', case when c.relkind in ('r', 'p') then 'table' else 'index' end, c.oid::regclass)
+    select format('drop %s %s', case c.relkind when 'c' then 'type' when 'i' then 'index' else 'table' end, c.oid::regclass)
       from pg_class as c
      where c.relnamespace = 'graphile_worker'::regnamespace and c.relname like '\_gw\_%' and not c.relispartition
-       and (c.relkind in ('r', 'p') or c.oid in (select i.indexrelid from pg_index as i
+       and (c.relkind in ('r', 'p', 'c') or c.oid in (select i.indexrelid from pg_index as i
                                           where i.indrelid = 'graphile_worker._private_jobs'::regclass
                                              or i.indrelid = 'graphile_worker._private_job_queues'::regclass))
   loop
