@@ -371,7 +371,8 @@ comment on column {{.schema}}._gw_schedules.last_job_id is 'The id of the job of
 -- Limits; see sql/functions/README.md for the words. An available job of a task with a limit has -1 in job_queue_id until a claim looks
 -- at it (incoming), or the number of its lane. Neither has a row in _private_job_queues, so Node workers do not claim it.
 
--- Rows are locked by claims: who holds the row of a limit may start jobs under it, and change its gates and lanes.
+-- Rows are locked by claims: who holds the row of a limit may start jobs under it, and change its gates and lanes. parallel_workers here and
+-- below: claims switch sequential scans off, so that a scan of a small table seems expensive enough for parallel workers.
 create table {{.schema}}._gw_limits (
   id            integer generated always as identity constraint _gw_limits_pkey primary key,
   name          text    not null constraint _gw_limits_name_key unique,
@@ -386,7 +387,7 @@ create table {{.schema}}._gw_limits (
   strict        interval,
   generation    bigint  not null,
   theoretic_at  timestamptz not null default 'epoch'
-);
+) with (fillfactor = 50, parallel_workers = 0);
 create sequence {{.schema}}._gw_limit_generations owned by {{.schema}}._gw_limits.generation;
 
 create table {{.schema}}._gw_gates (
@@ -402,7 +403,7 @@ create table {{.schema}}._gw_gates (
   rate         integer,
   per          interval,
   burst        integer
-) with (fillfactor = 50, autovacuum_vacuum_threshold = 500, autovacuum_vacuum_scale_factor = 0);
+) with (fillfactor = 50, parallel_workers = 0, autovacuum_vacuum_threshold = 500, autovacuum_vacuum_scale_factor = 0);
 create unique index _gw_gates_key on {{.schema}}._gw_gates (limit_id, is_total, coalesce(key, ''), (key is null));
 
 create sequence {{.schema}}._gw_lane_ids as integer increment by -1 minvalue -2147483648 maxvalue -16 start with -16 cycle;
@@ -419,7 +420,7 @@ create table {{.schema}}._gw_lanes (
   job_id     bigint,
   running    integer     not null default 0, -- of fair_gate, as served_at
   served_at  timestamptz not null default 'epoch'
-) with (fillfactor = 50, autovacuum_vacuum_threshold = 500, autovacuum_vacuum_scale_factor = 0);
+) with (fillfactor = 50, parallel_workers = 0, autovacuum_vacuum_threshold = 500, autovacuum_vacuum_scale_factor = 0);
 alter sequence {{.schema}}._gw_lane_ids owned by {{.schema}}._gw_lanes.id;
 -- Where the last sweep over the lanes ended: less the id. A sequence, because it is not locked until the commit.
 create sequence {{.schema}}._gw_lane_cursor as bigint minvalue 16 maxvalue 2147483649 start 2147483649 owned by {{.schema}}._gw_lanes.id;
@@ -437,7 +438,7 @@ create table {{.schema}}._gw_gate_ends (
   returned     double precision,
   closed_until timestamptz,
   at           timestamptz not null default '-infinity'
-) with (autovacuum_vacuum_threshold = 500, autovacuum_vacuum_scale_factor = 0);
+) with (parallel_workers = 0, autovacuum_vacuum_threshold = 500, autovacuum_vacuum_scale_factor = 0);
 alter table {{.schema}}._gw_gate_ends replica identity full; -- a publication may have all tables
 create index _gw_gate_ends_limit on {{.schema}}._gw_gate_ends (limit_id, at);
 create index _gw_gate_ends_gate on {{.schema}}._gw_gate_ends (gate_id, at);
@@ -466,7 +467,7 @@ create table {{.schema}}._gw_pauses (
   paused_at  timestamptz not null default now(),
   until      timestamptz,
   hidden_to  bigint      not null default 0
-);
+) with (parallel_workers = 0);
 
 -- Without a row, and so without a page, until the first limit or pause: claims and producers check its size, which costs less than a query.
 create table {{.schema}}._gw_limit_changes (
@@ -526,7 +527,7 @@ create type {{.schema}}._gw_limited_task as (
 -- A job that a claim looks at while limits apply. place, version: its row; without, the lane is empty. queue_id: its named queue.
 -- lane_id: its lane; 0: it is still to be made; null: it needs none. gates: those that it passes. is_incoming: it is not in its lane
 -- yet. waits: its lane is where it waits, not the incoming jobs. parks: it goes into its lane in any case. starts: it is to start;
--- otherwise it goes into its lane.
+-- otherwise it goes into its lane; before that is decided, false: it is to take turns.
 create type {{.schema}}._gw_candidate as (
   place       tid,
   version     xid,

@@ -17,9 +17,8 @@ as $$
 declare
   claim {{.schema}}._gw_claim;
 begin
-  if (length(worker_id) between 1 and 128) is not true then
-    raise exception 'Worker id must be 1 to 128 characters long.' using errcode = 'GWWID';
-  elsif (batch_size >= 1) is not true then
+  perform {{.schema}}._gw_check_worker_id(worker_id);
+  if (batch_size >= 1) is not true then
     raise exception 'Batch size must be at least 1, not %.', coalesce(batch_size::text, 'null') using errcode = 'GWWBS';
   elsif (queue_batch >= 1) is not true then
     raise exception 'Queue batch must be at least 1, not %.', coalesce(queue_batch::text, 'null') using errcode = 'GWWBS';

@@ -21,16 +21,14 @@ begin
   return query
   select row(j.place, j.version, j.id, null,
              case when t.limit_ids <> '{}' then coalesce(l.id, 0) end, g.gates, true, t.by_key,
-             t.is_fair and l.fair_gate is not null
+             l.fair_gate is not null
              or t.by_key and coalesce(l.gate is distinct from 0 and (l.priority, l.run_at, l.job_id) <= (j.priority, j.run_at, j.id), false),
-             null)::{{.schema}}._gw_candidate,
+             case when l.fair_gate is not null then false end)::{{.schema}}._gw_candidate,
          j.priority, j.run_at, 0::bigint, j.id
     from unnest(tasks) as t
    cross join lateral (
           select min(r.room) as room
-            from {{.schema}}._gw_gate_rooms(
-                   array(select g.id from {{.schema}}._gw_gates as g where g.limit_id = any (t.limit_ids) and g.key is null),
-                   claim.claimed_at) as r) as shared
+            from {{.schema}}._gw_gate_rooms({{.schema}}._gw_shared_gates(t.limit_ids), claim.claimed_at) as r) as shared
    cross join lateral (
           select j.ctid as place, j.xmin as version, j.id, j.priority, j.run_at, j.payload, j.flags
             from {{.schema}}._private_jobs as j
@@ -75,19 +73,17 @@ declare
   snapshot txid_snapshot := txid_current_snapshot();
 begin
   return query
-  with jobs as (
-    select l.id as lane_id, l.gates, l.fair_gate, l.served_at, l.running + coalesce(j.number, 0) as running, j.place, j.version, j.id,
-           j.id is not null
-           and l.gates <> (select coalesce(array_agg(g.gate_id order by g.gate_id), '{}')
-                             from {{.schema}}._gw_gates_of(t.limit_ids, j.payload, j.flags) as g) as is_changed,
-           coalesce(j.priority, l.priority) as priority, coalesce(j.run_at, l.run_at) as run_at
+  with jobs as materialized (
+    select l.id as lane_id, l.gates, l.served_at, l.running + coalesce(j.number, 0) as running, t.limit_ids,
+           (select g.limit_id from {{.schema}}._gw_gates as g where g.id = l.fair_gate) as fair_limit,
+           j.place, j.version, j.id, j.payload, j.flags, coalesce(j.priority, l.priority) as priority, coalesce(j.run_at, l.run_at) as run_at
       from unnest(tasks) as t
      cross join lateral (
             select l.id, l.gates, l.fair_gate, l.running, l.served_at, l.priority, l.run_at, l.job_id
               from {{.schema}}._gw_lanes as l
              where l.task_id = t.task_id and l.gate is null and l.generation = t.generation
              order by l.priority, l.running, l.served_at, l.run_at, l.job_id
-             limit wide) as l
+             limit greatest(wide, 20)) as l
      cross join lateral (select min(r.room) as room from {{.schema}}._gw_gate_rooms(l.gates, claim.claimed_at) as r) as r
       left join lateral (
             select j.*, row_number() over (order by j.priority, j.run_at, j.id) as number
@@ -98,23 +94,29 @@ begin
                        and (j.xmax = '0' or {{.schema}}._gw_is_free(j.xmax, snapshot))
                      order by j.priority, j.run_at, j.id
                      limit least(most, greatest(r.room, 1))) as j) as j on true
+  ), first as (
+    select j.*, case when j.fair_limit is null then j.run_at else max(j.run_at) over before end as comes_at,
+           case when j.fair_limit is null then 0 else row_number() over before end as turn
+      from jobs as j
+    window before as (partition by j.fair_limit, j.priority order by j.running, j.served_at, j.run_at, j.id rows unbounded preceding)
+     order by j.priority, comes_at, turn, j.id
+     limit most + 50
   )
-  select row(j.place, j.version, j.id, null, case when j.is_changed then -1 else j.lane_id end, j.gates, false, true, j.is_changed,
+  select row(j.place, j.version, j.id, null, case when c.is_changed then -1 else j.lane_id end, j.gates, false, true, c.is_changed,
              null)::{{.schema}}._gw_candidate,
-         j.priority,
-         case when j.fair_gate is null then j.run_at else max(j.run_at) over before end,
-         case when j.fair_gate is null then 0 else row_number() over before end,
-         j.id
-    from jobs as j
-  window before as (partition by j.fair_gate is null, j.priority order by j.running, j.served_at, j.run_at, j.id rows unbounded preceding);
+         j.priority, j.comes_at, j.turn, j.id
+    from first as j
+   cross join lateral (
+          select j.gates <> coalesce(array_agg(g.gate_id order by g.gate_id), '{}') and j.id is not null as is_changed
+            from {{.schema}}._gw_gates_of(j.limit_ids, j.payload, j.flags) as g
+          offset 0) as c;
 end;
 $$;
 
 comment on function {{.schema}}._gw_lane_candidates({{.schema}}._gw_claim, {{.schema}}._gw_limited_task[], integer, integer) is
   'Internal, for claims: returns the first jobs of the open lanes of these tasks.';
 
--- Returns the first jobs of these named queues, which the caller has locked in an earlier statement, so this one sees what the last holder
--- of each queue committed. If the first job is of a limited task of which the claim does not hold all limits, its queue waits.
+-- Returns the first jobs of these named queues. If the first job is of a limited task of which the claim does not hold all limits, its queue waits.
 create or replace function {{.schema}}._gw_queue_candidates(
   claim     {{.schema}}._gw_claim,
   tasks     {{.schema}}._gw_limited_task[],

@@ -8,12 +8,12 @@ create or replace function {{.schema}}._gw_tasks_under_limits(
   set search_path = pg_catalog, pg_temp -- get_job_batch sets the planner options
 as $$
 begin
-  if exists (select from {{.schema}}._gw_limits as l where l.tasks is null) then
+  if exists (select from {{.schema}}._gw_limits as l where l.id > 0 and l.tasks is null) then
     return task_ids;
   end if;
   return array(select t.id
                  from {{.schema}}._private_tasks as t
-                where t.identifier = any (array(select u.task from {{.schema}}._gw_limits as l cross join unnest(l.tasks) as u (task)))
+                where t.identifier = any (array(select u.task from {{.schema}}._gw_limits as l cross join unnest(l.tasks) as u (task) where l.id > 0))
                   and t.id = any (task_ids));
 end;
 $$;
@@ -141,15 +141,33 @@ begin
                            or exists (select from {{.schema}}._gw_lanes as l where l.gate = e.gate_id and l.gate > 0 and l.task_id = t.task_id)))
         or (w.has_incoming or w.has_queued)
            and (t.is_fair
-                or not exists (select from {{.schema}}._gw_gate_rooms(
-                                 array(select g.id from {{.schema}}._gw_gates as g where g.limit_id = any (t.limit_ids) and g.key is null),
-                                 _gw_tasks_with_work.at) as r
+                or not exists (select from {{.schema}}._gw_gate_rooms({{.schema}}._gw_shared_gates(t.limit_ids), _gw_tasks_with_work.at) as r
                                 where r.room = 0)));
 end;
 $$;
 
 comment on function {{.schema}}._gw_tasks_with_work({{.schema}}._gw_limited_task[], timestamptz, timestamptz) is
   'Internal: returns those of these tasks for which a claim can do something now.';
+
+-- Returns the gates that all jobs of a task with these limits pass: those of limits without keys.
+create or replace function {{.schema}}._gw_shared_gates(
+  limit_ids integer[]
+)
+  returns integer[]
+  language plpgsql
+  stable
+  set search_path = pg_catalog, pg_temp -- get_job_batch sets the planner options
+as $$
+begin
+  return array(select g.id
+                 from {{.schema}}._gw_limits as l
+                cross join lateral (select g.id from {{.schema}}._gw_gates as g where g.limit_id = l.id offset 0) as g
+                where l.id = any (limit_ids) and l.by is null);
+end;
+$$;
+
+comment on function {{.schema}}._gw_shared_gates(integer[]) is
+  'Internal: returns the gates that all jobs of a task with these limits pass.';
 
 -- Locks the limits of these tasks, as many of them as no other transaction holds, and returns their ids. If several limits apply to a task
 -- and one of them seems to be held, the others are left, because their lock would keep claims of other tasks away for nothing.

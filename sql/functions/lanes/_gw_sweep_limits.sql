@@ -60,8 +60,7 @@ begin
    where not exists (select from {{.schema}}._private_jobs as j where j.id = q.job_id and j.locked_at is not null offset 0);
   perform {{.schema}}._gw_drop_idle(held, tasks);
   perform {{.schema}}._gw_name_gates(
-    array(select g.id from {{.schema}}._gw_gates as g
-           where g.limit_id = any (held) and exists (select from {{.schema}}._gw_lanes as l where l.gate = g.id and l.gate > 0)), clock_timestamp());
+    array(select g.id from {{.schema}}._gw_gates as g where g.limit_id = any (held)), clock_timestamp());
   if mended + lost > 0 then
     insert into {{.schema}}._gw_mends (mended) values (mended + lost);
     delete from {{.schema}}._gw_mends as m where m.at < now() - interval '2 days';

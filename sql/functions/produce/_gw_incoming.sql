@@ -12,9 +12,9 @@ create or replace function {{.schema}}._gw_incoming(
   set jit = off -- add_job forbids scans of tables, which makes this query look expensive
 as $$
 begin
-  if not exists (select from {{.schema}}._gw_limits as l where l.tasks is null or l.tasks && identifiers
+  if not exists (select from {{.schema}}._gw_limits as l where l.id > 0 and (l.tasks is null or l.tasks && identifiers)
                  union all
-                 select from {{.schema}}._gw_pauses as p where p.task = any (identifiers) and (p.until <= now()) is not true) then
+                 select from {{.schema}}._gw_pauses as p where p.id > 0 and p.task = any (identifiers) and (p.until <= now()) is not true) then
     return null;
   elsif cardinality(identifiers) = 1 then
     return identifiers;

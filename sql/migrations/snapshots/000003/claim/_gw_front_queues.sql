@@ -27,8 +27,7 @@ begin
   if hint in ('', 'first queues') then
     look := 'first queues';
     select s.heads, s.is_complete into heads, is_known from {{.schema}}._gw_walk_queues(claim, before, jobs_each, snapshot, lockers) as s;
-  end if;
-  if hint <> 'all queues' and not is_known then
+  elsif hint = 'few queues' then
     look := 'few queues';
     select s.heads, s.is_complete into heads, is_known from {{.schema}}._gw_step_queues(claim, 16, snapshot, lockers) as s;
   end if;
@@ -44,9 +43,14 @@ begin
     if claim.task_ids is not null then
       select s.heads, s.is_complete into heads, is_known from {{.schema}}._gw_walk_tasks(claim, before, jobs_each, snapshot, lockers) as s;
     end if;
-    if not is_known then
-      select s.heads, s.is_complete into heads, is_known from {{.schema}}._gw_step_queues(claim, 2147483647, snapshot, lockers) as s;
-    end if;
+  end if;
+  if not is_known and hint <> 'few queues' then
+    look := 'few queues';
+    select s.heads, s.is_complete into heads, is_known from {{.schema}}._gw_step_queues(claim, 16, snapshot, lockers) as s;
+  end if;
+  if not is_known then
+    look := 'first queues';
+    select s.heads, s.is_complete into heads, is_known from {{.schema}}._gw_step_queues(claim, 2147483647, snapshot, lockers) as s;
   end if;
 
   heads := coalesce(heads, '{}');

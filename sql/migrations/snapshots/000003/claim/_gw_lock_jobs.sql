@@ -32,21 +32,21 @@ begin
     from_place := {{.schema}}._gw_cursor_place(claim, cursor);
   end if;
   loop
-    if cursor is not null and from_place is null and looked_at is null then
+    if cursor is not null and from_place.id is null and looked_at is null then
       looked_at := clock_timestamp();
       from_place := {{.schema}}._gw_look_at_start(claim, looked_at);
     end if;
     search := {{.schema}}._gw_search_jobs(
-      claim, coalesce(from_place, row(-32768, '-infinity', 0, null)::{{.schema}}._gw_place), queued, number, look);
+      claim, case when from_place.id is null then row(-32768, '-infinity', 0, null)::{{.schema}}._gw_place else from_place end, queued, number, look);
     look := search.look;
-    if cursor is not null and from_place is null or looked_at is not null and search.beyond
-       or (search.reads - (case when from_place is null then 1000 else 100 end)) / 4 > claim.batch_size then
+    if cursor is not null and from_place.id is null or looked_at is not null and search.beyond
+       or (search.reads - (case when from_place.id is null then 1000 else 100 end)) / 4 > claim.batch_size then
       perform {{.schema}}._gw_put_claim_cursor(
-        claim, from_place, case when from_place is null or looked_at is not null and search.beyond then coalesce(looked_at, claim.claimed_at) end,
+        claim, from_place, case when from_place.id is null or looked_at is not null and search.beyond then coalesce(looked_at, claim.claimed_at) end,
         search.places, search.beyond);
     end if;
     exit when search.places <> '{}';
-    if from_place is not null and looked_at is null and {{.schema}}._gw_lease(clock_timestamp()) > cursor[3] then
+    if from_place.id is not null and looked_at is null and {{.schema}}._gw_lease(clock_timestamp()) > cursor[3] then
       from_place := null;
     elsif number = 1
           or number = 2 and search.has_queues
@@ -61,7 +61,7 @@ begin
   if look <> hint and hint not like '{%' and coalesce(current_setting('gw.claim_cursor', true), '') = hint then
     perform set_config('gw.claim_cursor', look, false);
   end if;
-  look_at := case when from_place is not null and looked_at is null then cursor[3]::text else '' end;
+  look_at := case when from_place.id is not null and looked_at is null then cursor[3]::text else '' end;
   if search.places = '{}' and coalesce(current_setting('gw.claim_look_at', true), '') <> look_at then
     perform set_config('gw.claim_look_at', look_at, false);
   end if;
@@ -105,7 +105,7 @@ begin
   beyond := false;
   if queued and number = 1 and claim.batch_size = 1 and look in ('', 'first queues') then
     first_queue := {{.schema}}._gw_lock_first_queue(claim, from_place, snapshot);
-    look := case when first_queue is not null then 'first queues' else 'few queues' end;
+    look := case when first_queue is not null then 'first queues' else 'all queues' end;
     queue_ids := case when first_queue > 0 then array[first_queue] else '{}' end;
   end if;
   if queued and number < 3 and first_queue is null then

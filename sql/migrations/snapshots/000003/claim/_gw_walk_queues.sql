@@ -1,5 +1,6 @@
 -- These functions search for the first jobs of named queues that a claim may take, for _gw_front_queues. They only read, and return
--- heads in the order of jobs: the jobs of a queue that somebody works, or whose first job somebody changes, do not count.
+-- heads in the order of jobs, without those of queues that somebody works, or whose first job somebody changes. Queues whose row
+-- somebody has locked are among them, but do not count: they may be locked by a claim, or for a producer above READ COMMITTED.
 -- is_complete: these are all heads before a place, or enough for the batch. jobs_each: how many jobs of a queue count for it.
 -- snapshot, lockers: see _gw_may_lock. A scalar subquery checks whether a queue is free, because a join could read all queues.
 
@@ -25,20 +26,23 @@ begin
      order by j.priority, j.run_at, j.id
      limit claim.batch_size + 15
   ), free as materialized (
-    select w.job_queue_id, w.priority, w.run_at, w.id, w.is_free
-      from walked as w
-     where w.suits
-       and (select q.locked_at is null and {{.schema}}._gw_may_lock(q.xmax, snapshot, lockers)
-              from {{.schema}}._private_job_queues as q
-             where q.id = w.job_queue_id)
+    select w.job_queue_id, w.priority, w.run_at, w.id, w.is_free, w.counts
+      from (select w.job_queue_id, w.priority, w.run_at, w.id, w.is_free,
+                   (select case when q.locked_at is null then {{.schema}}._gw_may_lock(q.xmax, snapshot, lockers) end
+                      from {{.schema}}._private_job_queues as q
+                     where q.id = w.job_queue_id) as counts
+              from walked as w
+             where w.suits
+            offset 0) as w
+     where w.counts is not null
      limit claim.batch_size + 3 -- stop when there are enough, with some to spare
   )
   select array_agg(row(h.priority, h.run_at, h.id, h.job_queue_id)::{{.schema}}._gw_place order by h.priority, h.run_at, h.id),
-         coalesce(sum(least(h.jobs, jobs_each)), 0) >= claim.batch_size
+         coalesce(sum(least(h.jobs, jobs_each)) filter (where h.counts), 0) >= claim.batch_size
          or not exists (select from walked offset claim.batch_size + 14) and not exists (select from free offset claim.batch_size + 2)
     into heads, is_complete
     from (select distinct on (f.job_queue_id)
-                 f.job_queue_id, f.priority, f.run_at, f.id, f.is_free, count(*) over (partition by f.job_queue_id) as jobs
+                 f.job_queue_id, f.priority, f.run_at, f.id, f.is_free, f.counts, count(*) over (partition by f.job_queue_id) as jobs
             from free as f
            order by f.job_queue_id, f.priority, f.run_at, f.id) as h
    where h.is_free;
@@ -94,21 +98,24 @@ begin
             limit claim.batch_size + 50) as n
      limit claim.batch_size + 50
   ), free as materialized (
-    select w.job_queue_id, w.priority, w.run_at, w.id, w.is_free
-      from walked as w
-     where w.suits and (w.priority, w.run_at, w.id) < (before.priority, before.run_at, before.id)
-       and (select q.locked_at is null and {{.schema}}._gw_may_lock(q.xmax, snapshot, lockers)
-              from {{.schema}}._private_job_queues as q
-             where q.id = w.job_queue_id)
+    select w.job_queue_id, w.priority, w.run_at, w.id, w.is_free, w.counts
+      from (select w.job_queue_id, w.priority, w.run_at, w.id, w.is_free,
+                   (select case when q.locked_at is null then {{.schema}}._gw_may_lock(q.xmax, snapshot, lockers) end
+                      from {{.schema}}._private_job_queues as q
+                     where q.id = w.job_queue_id) as counts
+              from walked as w
+             where w.suits and (w.priority, w.run_at, w.id) < (before.priority, before.run_at, before.id)
+            offset 0) as w
+     where w.counts is not null
      limit 2 * claim.batch_size + 16
   )
   select array_agg(row(h.priority, h.run_at, h.id, h.job_queue_id)::{{.schema}}._gw_place order by h.priority, h.run_at, h.id),
-         coalesce(sum(least(h.jobs, jobs_each)), 0) >= claim.batch_size
+         coalesce(sum(least(h.jobs, jobs_each)) filter (where h.counts), 0) >= claim.batch_size
          or (select count(*) from free) < 2 * claim.batch_size + 16 and (select count(*) from walked) < claim.batch_size + 50
             and not exists (select from priorities as p where p.number = 500)
     into heads, is_complete
     from (select distinct on (f.job_queue_id)
-                 f.job_queue_id, f.priority, f.run_at, f.id, f.is_free, count(*) over (partition by f.job_queue_id) as jobs
+                 f.job_queue_id, f.priority, f.run_at, f.id, f.is_free, f.counts, count(*) over (partition by f.job_queue_id) as jobs
             from free as f
            order by f.job_queue_id, f.priority, f.run_at, f.id) as h
    where h.is_free;
@@ -147,7 +154,8 @@ begin
   select array_agg(row(h.priority, h.run_at, h.id, h.job_queue_id)::{{.schema}}._gw_place order by h.priority, h.run_at, h.id),
          not exists (select from queues as q where q.number > most_queues)
     into heads, is_complete
-    from (select h.priority, h.run_at, h.id, h.job_queue_id
+    from (select h.priority, h.run_at, h.id, h.job_queue_id, w.counts,
+                 count(*) filter (where w.counts) over (order by h.priority, h.run_at, h.id) as number
             from queues as q
            cross join lateral (
                  select j.job_queue_id, j.priority, j.run_at, j.id, j.xmax
@@ -156,13 +164,13 @@ begin
                     and {{.schema}}._gw_suits_claim(j.run_at, j.task_id, j.flags, claim)
                   order by j.priority, j.run_at, j.id
                   limit 1) as h
-           where q.number <= most_queues
-             and (select w.locked_at is null and {{.schema}}._gw_may_lock(w.xmax, snapshot, lockers)
-                    from {{.schema}}._private_job_queues as w
-                   where w.id = q.id)
-             and {{.schema}}._gw_may_lock(h.xmax, snapshot, lockers)
-           order by h.priority, h.run_at, h.id
-           limit claim.batch_size + 64) as h;
+           cross join lateral (
+                 select (select case when w.locked_at is null then {{.schema}}._gw_may_lock(w.xmax, snapshot, lockers) end
+                           from {{.schema}}._private_job_queues as w
+                          where w.id = q.id) as counts
+                 offset 0) as w
+           where q.number <= most_queues and w.counts is not null and {{.schema}}._gw_may_lock(h.xmax, snapshot, lockers)) as h
+   where h.number <= claim.batch_size + 64;
 end;
 $$;
 

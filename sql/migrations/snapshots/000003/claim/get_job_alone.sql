@@ -103,13 +103,14 @@ create or replace function {{.schema}}._gw_start_suspect(
   set search_path = pg_catalog, pg_temp -- get_job_alone sets the planner options
 as $$
 declare
-  task     {{.schema}}._gw_limited_task :=
+  task       {{.schema}}._gw_limited_task :=
     {{.schema}}._gw_limits_of((select j.task_id from {{.schema}}._private_jobs as j where j.id = suspect_id));
-  queue_id integer := nullif({{.schema}}._gw_unheld(-2, suspect_id), -1);
-  held     integer[];
-  gate_ids integer[];
-  choice   record;
-  started  record;
+  queue_id   integer := nullif({{.schema}}._gw_unheld(-2, suspect_id), -1);
+  held       integer[];
+  gate_ids   integer[];
+  candidates {{.schema}}._gw_candidate[];
+  choice     record;
+  started    record;
 begin
   if task.limit_ids <> '{}' then
     if current_setting('transaction_isolation') not in ('read committed', 'read uncommitted') then
@@ -133,7 +134,7 @@ begin
 
   for round in 1..2 loop
     -- A separate statement, so that it sees what the last holders of the queue and the limits committed.
-    choice := {{.schema}}._gw_choose_jobs(array(
+    candidates := array(
       select row(s.ctid, s.xmin, s.id, queue_id, case when task.limit_ids <> '{}' then coalesce(l.id, 0) end, g.gates, true, false,
                  false, null)::{{.schema}}._gw_candidate
         from {{.schema}}._private_jobs as s
@@ -146,10 +147,11 @@ begin
                select from {{.schema}}._private_jobs as j
                 where j.is_available and j.job_queue_id = queue_id and (j.priority, j.run_at, j.id) < (s.priority, s.run_at, s.id)
                   and {{.schema}}._gw_suits(j.run_at, j.task_id, j.flags, claim.due, claim.task_ids, claim.forbidden_flags,
-                                            claim.flagged_tasks, claim.task_flags))), 1, claim.claimed_at);
-    exit when choice.without_lane = '{}';
-    perform {{.schema}}._gw_make_lanes(array[task], choice.without_lane);
+                                            claim.flagged_tasks, claim.task_flags)));
+    exit when candidates[1].lane_id is distinct from 0;
+    perform {{.schema}}._gw_make_lanes(array[task], array[suspect_id]);
   end loop;
+  choice := {{.schema}}._gw_choose_jobs(candidates, 1, claim.claimed_at);
   started := {{.schema}}._gw_start_jobs(claim, choice.chosen, '{}');
   perform {{.schema}}._gw_name_gates(gate_ids || started.gate_ids, claim.claimed_at); -- what has ended is for the next claim, too
   return started.ids is not null;

@@ -65,7 +65,7 @@ declare
   job_ids    bigint[];
 begin
   -- One condition instead of several, because each costs a microsecond.
-  is_plain := length(worker_id) between 1 and 128 and batch_size between 1 and 20 and queue_batch > 0 and task_forbidden_flags is null
+  is_plain := length(worker_id) between 1 and 128 and worker_id <> 'pause' and batch_size between 1 and 20 and queue_batch > 0 and task_forbidden_flags is null
               and current_setting('gw.claim_cursor', true) = ''
               and pg_relation_size('{{ replace "'" "''" .schema }}._gw_limit_changes'::regclass) = 0;
   if is_plain is not true then

@@ -14,35 +14,33 @@ create or replace function {{.schema}}._gw_jobs_before(
   set plan_cache_mode = force_generic_plan
   set enable_seqscan = off
   set enable_bitmapscan = off
+  set enable_nestloop = off -- thousands of lanes have few rows by the planner's guess
   set jit = off
 as $$
 declare
-  job     record;
-  ids     bigint[];
-  limited bigint[];
+  job record;
+  ids bigint[];
 begin
   select j.id, j.priority, j.run_at into job from {{.schema}}._private_jobs as j where j.id = job_id;
-  ids := {{.schema}}._gw_unlimited_before(job_id, at);
-  limited := {{.schema}}._gw_limited_firsts(job.priority, at) || job.id;
+  ids := {{.schema}}._gw_unlimited_before(job_id, at) || {{.schema}}._gw_limited_firsts(job.priority, at) || job.id;
   return array(
-    with gates as materialized (
-      select g.* from {{.schema}}._gw_gates_of_jobs(ids || limited, at) as g
-    ), candidates as (
-      select j.id, j.priority, j.run_at, o.lane, o.is_open, f.limit_id as fair_limit, f.running, f.served_at
-        from {{.schema}}._private_jobs as j
+    with passed as (
+      select g.job_id, array_agg(concat_ws(' ', g.limit_id, g.is_total, g.key) order by g.limit_id, g.is_total) as gates,
+             count(g.reason) = 0 as is_open,
+             (array_agg(g.limit_id order by g.limit_id) filter (where g.is_fair))[1] as fair_limit,
+             (array_agg(g.running order by g.limit_id) filter (where g.is_fair))[1] as running,
+             (array_agg(g.served_at order by g.limit_id) filter (where g.is_fair))[1] as served_at
+        from {{.schema}}._gw_gates_of_jobs(ids, at) as g
+       group by g.job_id
+    ), candidates as materialized (
+      select j.id, j.priority, j.run_at, coalesce(p.is_open, true) as is_open, p.running, p.served_at,
+             case when j.job_queue_id > 0 or p.job_id is null then array[j.id::text] -- it has no lane
+                  else j.task_id::text || p.gates end as lane,
+             case when (j.job_queue_id > 0) is not true then p.fair_limit end as fair_limit
+        from (select distinct u.id from unnest(ids) as u (id)) as u
        cross join lateral (
-              select case when j.job_queue_id > 0 or count(*) = 0 then array[j.id::text] -- it has no lane
-                          else j.task_id::text || array_agg(concat_ws(' ', g.limit_id, g.is_total, g.key) order by g.limit_id, g.is_total) end as lane,
-                     count(g.reason) = 0 as is_open
-                from gates as g
-               where g.job_id = j.id) as o
-        left join lateral (
-               select g.limit_id, g.running, g.served_at
-                 from gates as g
-                where g.job_id = j.id and g.is_fair and (j.job_queue_id > 0) is not true
-                order by g.limit_id
-                limit 1) as f on true
-       where j.id = any (ids || limited)
+              select j.id, j.priority, j.run_at, j.task_id, j.job_queue_id from {{.schema}}._private_jobs as j where j.id = u.id offset 0) as j
+        left join passed as p on p.job_id = u.id
     ), firsts as (
       select distinct on (c.lane) c.* from candidates as c where c.is_open order by c.lane, c.priority, c.run_at, c.id
     ), turns as (
@@ -50,7 +48,7 @@ begin
                     row_number() over (partition by f.fair_limit order by f.priority, f.running, f.served_at, f.run_at, f.id)
                   end as turn
         from firsts as f
-    ), own as (
+    ), own as materialized (
       select t.fair_limit, t.turn from turns as t where t.lane = (select c.lane from candidates as c where c.id = job.id)
     )
     select t.id
@@ -80,6 +78,7 @@ create or replace function {{.schema}}._gw_unlimited_before(
   set plan_cache_mode = force_generic_plan
   set enable_seqscan = off
   set enable_bitmapscan = off
+  set enable_nestloop = on
   set jit = off
 as $$
 declare
@@ -130,6 +129,7 @@ create or replace function {{.schema}}._gw_limited_firsts(
   set plan_cache_mode = force_generic_plan
   set enable_seqscan = off
   set enable_bitmapscan = off
+  set enable_nestloop = on
   set jit = off
 as $$
 declare

@@ -31,6 +31,7 @@ create or replace function {{.schema}}._gw_seen_gates(
   set plan_cache_mode = force_generic_plan
   set enable_seqscan = off
   set enable_bitmapscan = off
+  set enable_nestloop = on
   set jit = off
 as $$
 begin
@@ -134,6 +135,7 @@ create or replace function {{.schema}}._gw_gates_of_jobs(
   set search_path = pg_catalog, pg_temp
   set plan_cache_mode = force_generic_plan
   set enable_seqscan = off
+  set enable_nestloop = off -- thousands of gates have few rows by the planner's guess
   set jit = off
 as $$
 begin

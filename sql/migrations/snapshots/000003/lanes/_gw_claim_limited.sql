@@ -12,38 +12,50 @@ create or replace function {{.schema}}._gw_claim_limited(
   set search_path = pg_catalog, pg_temp -- get_job_batch sets the planner options
 as $$
 declare
+  is_fresh constant boolean := current_setting('transaction_isolation') in ('read committed', 'read uncommitted');
   limited  integer[] := {{.schema}}._gw_tasks_under_limits(claim.task_ids);
   tasks    {{.schema}}._gw_limited_task[];
+  came     boolean := false; -- whether plain jobs have become incoming
   held     integer[];
+  missed   boolean; -- whether another transaction holds limits
   gate_ids integer[]; -- that this claim has changed
   ids      bigint[] := '{}';
   round    record;
   wide     integer  := claim.batch_size;
 begin
-  if current_setting('transaction_isolation') in ('read committed', 'read uncommitted') then
+  if is_fresh then
     if limited <> '{}' then
-      perform {{.schema}}._gw_plain_candidates(claim, limited, greatest(claim.batch_size, 50)); -- they come in
+      came := ({{.schema}}._gw_plain_candidates(claim, limited, greatest(claim.batch_size, 50))).came;
     end if;
     tasks := {{.schema}}._gw_tasks_with_work({{.schema}}._gw_limited_tasks(claim.task_ids, limited), claim.due, claim.claimed_at);
   end if;
-  if tasks is null then
+  if tasks is null
+     and not exists (select from unnest({{.schema}}._gw_limited_tasks(limited, limited)) as t
+                      where exists (select from {{.schema}}._private_jobs as j
+                                     where j.is_available and j.job_queue_id > 0 and (j.task_id, j.priority) >= (t.task_id, -32768)
+                                       and (j.task_id, j.priority) <= (t.task_id, 32767))) then
+    perform {{.schema}}._gw_note_left_work(claim, came);
     return {{.schema}}._gw_claim_unlimited(claim, limited);
   end if;
   held := {{.schema}}._gw_take_limits(tasks);
+  missed := exists (select from unnest(tasks) as t where not t.limit_ids <@ held);
   -- As they are now. From here on they stay so, because who changes them needs a lock that this transaction has.
   tasks := array(select row(t.*)::{{.schema}}._gw_limited_task
                    from unnest({{.schema}}._gw_limited_tasks(claim.task_ids, limited)) as t
-                  where t.limit_ids <@ held);
+                  where t.limit_ids <@ held and is_fresh);
   perform {{.schema}}._gw_empty_old_lanes(tasks);
   gate_ids := {{.schema}}._gw_open_lanes(held, tasks, claim.batch_size, claim.claimed_at);
   for number in 1 .. 3 loop
-    round := {{.schema}}._gw_claim_round(claim, tasks, limited, claim.batch_size - cardinality(ids), wide);
+    round := {{.schema}}._gw_claim_round(claim, tasks, limited, claim.batch_size - cardinality(ids), wide, number < 3);
     ids := ids || round.ids;
     gate_ids := gate_ids || round.gate_ids;
     exit when cardinality(ids) >= claim.batch_size or not round.more;
     wide := greatest(2 * wide, 100);
   end loop;
-  perform {{.schema}}._gw_name_gates(array(select distinct u.id from unnest(gate_ids) as u (id)), claim.claimed_at) where gate_ids is not null;
+  perform {{.schema}}._gw_name_gates(gate_ids, claim.claimed_at) where gate_ids is not null;
+  if cardinality(ids) < claim.batch_size then
+    perform {{.schema}}._gw_note_left_work(claim, missed or round.more);
+  end if;
   return ids;
 end;
 $$;
@@ -52,13 +64,15 @@ comment on function {{.schema}}._gw_claim_limited({{.schema}}._gw_claim) is
   'Internal: starts the jobs of a claim while there are limits or pauses, and returns their ids.';
 
 -- One look at the jobs of a claim: reads the first ones, decides, locks, starts. most: how many may start. wide: how many it looks
--- at, at least, of each task. more: another round may start more.
+-- at, at least, of each task. turns_first: while jobs come that are to take turns, none starts, because the next one may be theirs. more:
+-- another round may start more.
 create or replace function {{.schema}}._gw_claim_round(
   claim        {{.schema}}._gw_claim,
   tasks        {{.schema}}._gw_limited_task[],
   limited      integer[],
   most         integer,
   wide         integer,
+  turns_first  boolean,
   out ids      bigint[],
   out gate_ids integer[],
   out more     boolean
@@ -74,29 +88,66 @@ declare
   choice       record;
 begin
   plain := {{.schema}}._gw_plain_candidates(claim, limited, greatest(wide, 50));
-  queue_ids := array(
-    select q.id
-      from unnest({{.schema}}._gw_first_queues(claim)) with ordinality as f (id, place)
-     cross join lateral (
-            select q.id
-              from {{.schema}}._private_job_queues as q
-             where q.id = f.id and q.locked_at is null
-               for no key update skip locked) as q
-     limit most);
-  candidates := {{.schema}}._gw_candidates(claim, tasks, limited, plain.plain, queue_ids, most, wide);
+  queue_ids := {{.schema}}._gw_first_queues(claim);
+  more := cardinality(queue_ids) > wide + 15;
+  candidates := {{.schema}}._gw_candidates(claim, tasks, limited, plain.plain, queue_ids[:wide + 15], most, wide);
   without_lane := array(select u.job_id from unnest(candidates) as u where u.lane_id = 0);
   if without_lane <> '{}' then
     perform {{.schema}}._gw_make_lanes(tasks, without_lane);
-    candidates := {{.schema}}._gw_candidates(claim, tasks, limited, plain.plain, queue_ids, most, wide);
+    candidates := {{.schema}}._gw_candidates(claim, tasks, limited, plain.plain, queue_ids[:wide + 15], most, wide);
+  end if;
+  if turns_first and exists (select from unnest(candidates) as u where u.starts is false) then
+    most := 0;
   end if;
   choice := {{.schema}}._gw_choose_jobs(candidates, most, claim.claimed_at);
+  choice.chosen := {{.schema}}._gw_lock_heads(claim, choice.chosen);
   select s.ids, s.gate_ids into ids, gate_ids from {{.schema}}._gw_start_jobs(claim, choice.chosen, choice.lane_ids) as s;
-  more := plain.came or choice.more;
+  more := more or plain.came or choice.more;
 end;
 $$;
 
-comment on function {{.schema}}._gw_claim_round({{.schema}}._gw_claim, {{.schema}}._gw_limited_task[], integer[], integer, integer) is
+comment on function {{.schema}}._gw_claim_round({{.schema}}._gw_claim, {{.schema}}._gw_limited_task[], integer[], integer, integer, boolean) is
   'Internal: one look at the jobs of a claim under limits.';
+
+-- Locks the named queues of the chosen jobs, and returns those of the jobs that have none, or are the first of their queue now that it is
+-- locked: by a later statement, which sees what the last holder of the queue committed.
+-- Locks: queues by id, without waiting.
+create or replace function {{.schema}}._gw_lock_heads(
+  claim  {{.schema}}._gw_claim,
+  chosen {{.schema}}._gw_candidate[]
+)
+  returns {{.schema}}._gw_candidate[]
+  language plpgsql
+  set search_path = pg_catalog, pg_temp -- get_job_batch sets the planner options
+as $$
+declare
+  queue_ids integer[] := array(select u.queue_id from unnest(chosen) as u where u.queue_id is not null);
+begin
+  if queue_ids = '{}' then
+    return chosen;
+  end if;
+  queue_ids := array(
+    select q.id
+      from {{.schema}}._private_job_queues as q
+     where q.id = any (queue_ids) and q.locked_at is null
+     order by q.id
+       for no key update skip locked);
+  return array(
+    select row(u.*)::{{.schema}}._gw_candidate
+      from unnest(chosen) as u
+     where u.queue_id is null
+        or u.queue_id = any (queue_ids)
+           and u.place = (select j.ctid
+                            from {{.schema}}._private_jobs as j
+                           where j.is_available and j.job_queue_id = u.queue_id
+                             and {{.schema}}._gw_suits(j.run_at, j.task_id, j.flags, claim.due, claim.task_ids, claim.forbidden_flags, claim.flagged_tasks, claim.task_flags)
+                           order by j.priority, j.run_at, j.id
+                           limit 1));
+end;
+$$;
+
+comment on function {{.schema}}._gw_lock_heads({{.schema}}._gw_claim, {{.schema}}._gw_candidate[]) is
+  'Internal: locks the named queues of the chosen jobs of a claim, and returns the jobs that are still the first of their queues.';
 
 -- The ordinary search among tasks without limits, if there is no work under limits for the claim.
 create or replace function {{.schema}}._gw_claim_unlimited(

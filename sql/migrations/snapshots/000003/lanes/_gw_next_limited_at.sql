@@ -1,5 +1,49 @@
+-- What a claim under limits has left is known only to itself: it has passed over a limit that another one held, or has stopped at a bound;
+-- or it has looked at everything, and what waits is not for this worker. So it leaves that in the setting gw.claim_left, with its
+-- time and tasks, because the session may serve several workers.
+
+-- Notes whether a claim of these tasks has left work.
+create or replace function {{.schema}}._gw_note_left_work(
+  claim {{.schema}}._gw_claim,
+  left_work boolean
+)
+  returns void
+  language plpgsql
+  set search_path = pg_catalog, pg_temp
+as $$
+begin
+  perform set_config('gw.claim_left', format('%s %s %s', {{.schema}}._gw_lease(claim.claimed_at), hashtext(claim.task_ids::text), left_work), false);
+end;
+$$;
+
+comment on function {{.schema}}._gw_note_left_work({{.schema}}._gw_claim, boolean) is
+  'Internal: notes for this session whether a claim has left work under limits.';
+
+-- Returns whether the last claim of these tasks in this session has left work; null if there was none within the last second.
+create or replace function {{.schema}}._gw_claim_left_work(
+  task_ids integer[]
+)
+  returns boolean
+  language plpgsql
+  stable
+  set search_path = pg_catalog, pg_temp
+as $$
+declare
+  parts text[] := regexp_match(current_setting('gw.claim_left', true), '^([0-9]{1,17}) (-?[0-9]{1,10}) (t|f)$');
+begin
+  if parts[2] = hashtext(task_ids::text)::text
+     and parts[1]::bigint between {{.schema}}._gw_lease(clock_timestamp()) - 1000000 and {{.schema}}._gw_lease(clock_timestamp()) then
+    return parts[3] = 't';
+  end if;
+  return null;
+end;
+$$;
+
+comment on function {{.schema}}._gw_claim_left_work(integer[]) is
+  'Internal: returns whether the last claim of these tasks in this session has left work under limits; null: not known.';
+
 -- Returns when to search again for jobs under limits of these tasks (all if null); null if nothing is known to become due. If there is work
--- now, the result is soon: another claim holds the limits, or has stopped at a bound. The result may be too early, never too late.
+-- now, the result is soon. The result may be too early, never too late.
 create or replace function {{.schema}}._gw_next_limited_at(
   task_ids integer[]
 )
@@ -16,9 +60,11 @@ declare
   looked_at timestamptz := clock_timestamp();
   served    integer[]   := coalesce(task_ids, array(select t.id from {{.schema}}._private_tasks as t));
   tasks     {{.schema}}._gw_limited_task[];
+  claimed   boolean; -- what the last claim has left
 begin
   tasks := {{.schema}}._gw_limited_tasks(served, {{.schema}}._gw_tasks_under_limits(served));
-  if {{.schema}}._gw_tasks_with_work(tasks, looked_at, looked_at) is not null then
+  claimed := {{.schema}}._gw_claim_left_work(served);
+  if claimed or claimed is null and {{.schema}}._gw_tasks_with_work(tasks, looked_at, looked_at) is not null then
     return looked_at + (0.002 + 0.01 * random()) * interval '1 second';
   end if;
   return (
@@ -38,8 +84,7 @@ begin
              limit 1) as e on true
       left join lateral (
             select r.opens_at
-              from {{.schema}}._gw_gate_rooms(
-                     array(select g.id from {{.schema}}._gw_gates as g where g.limit_id = any (t.limit_ids) and g.key is null), looked_at) as r
+              from {{.schema}}._gw_gate_rooms({{.schema}}._gw_shared_gates(t.limit_ids), looked_at) as r
              where r.opens_at < 'infinity') as r on true);
 end;
 $$;

@@ -119,14 +119,17 @@ create or replace function {{.schema}}._gw_name_gates(
   set search_path = pg_catalog, pg_temp -- get_job_batch sets the planner options
 as $$
 begin
-  insert into {{.schema}}._gw_gate_ends (limit_id, gate_id, at)
-  select g.limit_id, g.id, n.names_at
-    from {{.schema}}._gw_gate_rooms(gate_ids, at) as r
-    join {{.schema}}._gw_gates as g on g.id = r.gate_id
-   cross join lateral (select case when r.room = 0 then r.opens_at else _gw_name_gates.at end as names_at) as n
-   where n.names_at < 'infinity'
-     and exists (select from {{.schema}}._gw_lanes as l where l.gate = g.id and l.gate > 0)
-     and not exists (select from {{.schema}}._gw_gate_ends as e where e.gate_id = g.id and e.at <= n.names_at);
+  gate_ids := array(select distinct u.id
+                      from unnest(gate_ids) as u (id)
+                     where (select true from {{.schema}}._gw_lanes as l where l.gate = u.id and l.gate > 0 limit 1));
+  if gate_ids <> '{}' then
+    insert into {{.schema}}._gw_gate_ends (limit_id, gate_id, at)
+    select (select g.limit_id from {{.schema}}._gw_gates as g where g.id = r.gate_id), r.gate_id, n.names_at
+      from {{.schema}}._gw_gate_rooms(gate_ids, at) as r
+     cross join lateral (select case when r.room = 0 then r.opens_at else _gw_name_gates.at end as names_at) as n
+     where n.names_at < 'infinity'
+       and (select true from {{.schema}}._gw_gate_ends as e where e.gate_id = r.gate_id and e.at <= n.names_at limit 1) is not true;
+  end if;
 end;
 $$;
 
