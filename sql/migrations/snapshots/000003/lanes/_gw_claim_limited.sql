@@ -19,7 +19,7 @@ declare
   held     integer[];
   missed   boolean; -- whether another transaction holds limits
   gate_ids integer[]; -- that this claim has changed
-  ids      bigint[] := '{}';
+  ids      bigint[] := array[]::bigint[];
   round    record;
   wide     integer  := claim.batch_size;
 begin
@@ -84,6 +84,7 @@ create or replace function {{.schema}}._gw_claim_round(
   set search_path = pg_catalog, pg_temp -- get_job_batch sets the planner options
 as $$
 declare
+  search       {{.schema}}._gw_claim;
   plain        record;
   queue_ids    integer[];
   candidates   {{.schema}}._gw_candidate[];
@@ -91,8 +92,10 @@ declare
   choice       record;
 begin
   plain := {{.schema}}._gw_plain_candidates(claim, limited, greatest(wide, 50));
-  queue_ids := {{.schema}}._gw_first_queues({{.schema}}._gw_unhindered(claim, tasks, limited));
-  more := cardinality(queue_ids) > wide + 15;
+  search := {{.schema}}._gw_unhindered(claim, tasks, limited);
+  search.batch_size := wide;
+  queue_ids := {{.schema}}._gw_first_queues(search);
+  more := turns_first and cardinality(queue_ids) > wide + 15; -- limits may hold back all of these
   candidates := {{.schema}}._gw_candidates(claim, tasks, limited, plain.plain, queue_ids[:wide + 15], most, wide);
   without_lane := array(select u.job_id from unnest(candidates) as u where u.lane_id = 0);
   if without_lane <> '{}' then
