@@ -15,6 +15,7 @@ type act struct {
 	// claims: it returns the ids of jobs that the claimer takes. returns: the jobs that it frees have not started. beats: heartbeats follow.
 	claims  *claimer
 	returns bool
+	ifRows  bool // the model changes only if the statement returns rows
 	beats   int
 }
 
@@ -158,7 +159,7 @@ func drawEnd(r *rand.Rand, m *model, n int) act {
 	case 4:
 		return act{sql: "select gw.return_job_batch(" + arrays + ", run_in => interval '0')", returns: true}
 	case 5:
-		return act{sql: fmt.Sprintf("select gw.rate_limited_batch(%s, interval '1 day')", arrays), returns: true, model: func(m *model) {
+		return act{sql: fmt.Sprintf("select gw.rate_limited_batch(%s, interval '1 day')", arrays), returns: true, ifRows: true, model: func(m *model) {
 			for _, l := range m.limits {
 				if key, ok := l.keyOf(j); ok && l.appliesTo(j.Task) && (l.most > 0 || l.rate > 0 || l.total == 0 || l.fair) {
 					l.gate(key).closed = true

@@ -6,6 +6,7 @@ import (
 	"flag"
 	"fmt"
 	"math/rand/v2"
+	"regexp"
 	"slices"
 	"strings"
 	"testing"
@@ -138,8 +139,10 @@ func (w *world) do(a act) error {
 	was := w.m.jobs
 	rows, err := w.conn.Query(w.ctx, schema(a.sql))
 	var ids []int64
+	count := 0
 	if err == nil {
 		for rows.Next() {
+			count++
 			if a.claims != nil {
 				var id int64
 				if err := rows.Scan(&id); err != nil {
@@ -160,7 +163,7 @@ func (w *world) do(a act) error {
 			return err
 		}
 	}
-	if a.model != nil {
+	if a.model != nil && (!a.ifRows || count > 0) {
 		a.model(w.m)
 	}
 	for range a.beats {
@@ -432,8 +435,8 @@ func (w *world) shrink(seed uint64, acts []act, finding error) ([]act, error) {
 
 // kindOf returns what is the same of a finding when other jobs are meant.
 func kindOf(finding error) string {
-	words := strings.Fields(finding.Error())
-	return strings.Join(words[:min(3, len(words))], " ")
+	text := regexp.MustCompile(`[{]w[^}]*[}]|[0-9]+|"[^"]*"`).ReplaceAllString(finding.Error(), "")
+	return regexp.MustCompile(`(queue|key|limit|gate|rate of|run at) *[a-z0-9]* `).ReplaceAllString(text, "")
 }
 
 // state describes the tables, for a finding.
