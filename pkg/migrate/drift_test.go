@@ -24,7 +24,7 @@ func TestMigratedFunctionsAreThoseOfTheSourceDirectory(t *testing.T) {
 
 func TestOneChangedCharacterOfAFunctionIsFound(t *testing.T) {
 	pgtest.OnOneVersion(t)
-	const name = "functions/work/backoff.sql"
+	const name = "functions/report/backoff.sql"
 	for _, c := range []struct{ what, old, new string }{
 		{"body", "$$", "$$ "},
 		{"comment", " is\n  '", " is\n  ' "},

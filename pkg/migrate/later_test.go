@@ -34,15 +34,15 @@ func laterThan(t *testing.T, files fs.FS) fs.FS {
 	if err := release.Freeze(directory); err != nil {
 		t.Fatal(err)
 	}
-	const marks = "functions/work/_gw_mark_escapes.sql"
+	const marks = "functions/report/_gw_mark_escapes.sql"
 	text := readText(t, directory, marks)
 	writeText(t, directory, marks, text[strings.LastIndex(text, "create or replace function"):])
 	edit(t, directory, marks, "  mark    text\n", "  mark    text,\n  more    text default ''\n")
 	edit(t, directory, marks, "_gw_without_marks(text, text)", "_gw_without_marks(text, text, text)")
-	edit(t, directory, "functions/work/backoff.sql", "as $$", "as $$ /* later */ ")
-	edit(t, directory, "functions/install.sql", `{{ template "work/backoff.sql" . }}`,
-		`{{ template "work/_gw_newest.sql" . }}`+"\n"+`{{ template "work/backoff.sql" . }}`)
-	writeText(t, directory, "functions/work/_gw_newest.sql", `create or replace function {{.schema}}._gw_newest(
+	edit(t, directory, "functions/report/backoff.sql", "as $$", "as $$ /* later */ ")
+	edit(t, directory, "functions/install.sql", `{{ template "report/backoff.sql" . }}`,
+		`{{ template "report/_gw_newest.sql" . }}`+"\n"+`{{ template "report/backoff.sql" . }}`)
+	writeText(t, directory, "functions/report/_gw_newest.sql", `create or replace function {{.schema}}._gw_newest(
 )
   returns integer
   language sql
