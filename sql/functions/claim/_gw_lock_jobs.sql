@@ -93,14 +93,14 @@ as $$
 declare
   snapshot    txid_snapshot             := case when number = 1 then txid_current_snapshot() end;
   lockers     xid[]                     := case when number = 1 and claim.batch_size > 20 then {{.schema}}._gw_lockers(snapshot) end;
-  plain       {{.schema}}._gw_place[] := '{}';
-  queue_ids   integer[]                 := '{}';
+  plain       {{.schema}}._gw_place[] := array[]::{{.schema}}._gw_place[];
+  queue_ids   integer[]                 := array[]::integer[];
   first_queue integer;
   front       record;
   bytes       numeric                   := 0;
   before      bigint;
 begin
-  places := '{}';
+  places := array[]::tid[];
   reads := 0;
   beyond := false;
   if queued and number = 1 and claim.batch_size = 1 and look in ('', 'first queues') then

@@ -18,11 +18,11 @@ as $$
 declare
   first {{.schema}}._gw_place := from_place;
 begin
-  places := '{}';
+  places := array[]::tid[];
   bytes := 0;
   for step in 1 .. 501 loop
     beyond := step > 500;
-    select j.priority, j.run_at, j.id, null
+    select j.priority, j.run_at, j.id, null::integer
       into first
       from {{.schema}}._private_jobs as j
      where j.is_available and j.job_queue_id is null and (j.priority, j.run_at, j.id) >= (first.priority, first.run_at, first.id)

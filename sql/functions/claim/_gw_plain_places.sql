@@ -13,10 +13,10 @@ create or replace function {{.schema}}._gw_plain_places(
 as $$
 declare
   first  {{.schema}}._gw_place := from_place;
-  places {{.schema}}._gw_place[] := '{}';
+  places {{.schema}}._gw_place[] := array[]::{{.schema}}._gw_place[];
 begin
   for step in 1 .. 501 loop
-    select j.priority, j.run_at, j.id, null
+    select j.priority, j.run_at, j.id, null::integer
       into first
       from {{.schema}}._private_jobs as j
      where j.is_available and j.job_queue_id is null and (j.priority, j.run_at, j.id) >= (first.priority, first.run_at, first.id)

@@ -36,7 +36,7 @@ begin
   loop
     begin
       perform from {{.schema}}._gw_limits as l where (l.tasks && task_names) is not false order by l.id for update nowait;
-      return array(select l.id from {{.schema}}._gw_limits as l where (l.tasks && task_names) is not false);
+      exit;
     exception when lock_not_available then
       if clock_timestamp() > until then
         select l.name, coalesce('the session ' || s.pid || ' since ' || a.xact_start, 'the prepared transaction ' || p.gid || ' since ' || p.prepared,
@@ -55,6 +55,7 @@ begin
     end;
     perform pg_sleep(0.001 + 0.004 * random());
   end loop;
+  return array(select l.id from {{.schema}}._gw_limits as l where (l.tasks && task_names) is not false);
 end;
 $$;
 

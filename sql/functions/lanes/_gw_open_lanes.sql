@@ -1,23 +1,15 @@
--- For a claim that holds these limits: counts what has ended at their gates, and opens as many of the lanes that wait for one of these
--- gates as it has room. Returns these gates: one that still has room and lanes that wait at the end of the claim has to be named again,
--- see _gw_name_gates.
--- Locks: rows of gates and lanes, which nobody else locks.
+-- For a claim: opens as many of the lanes of these tasks that wait for one of these gates as it has room. The caller holds the limits.
 create or replace function {{.schema}}._gw_open_lanes(
-  held  integer[],
-  tasks {{.schema}}._gw_limited_task[],
-  most  integer,
-  at    timestamptz
+  gate_ids integer[],
+  tasks    {{.schema}}._gw_limited_task[],
+  most     integer,
+  at       timestamptz
 )
-  returns integer[]
+  returns void
   language plpgsql
   set search_path = pg_catalog, pg_temp -- get_job_batch sets the planner options
 as $$
-declare
-  gate_ids integer[] := {{.schema}}._gw_count_ends(held, at);
 begin
-  if gate_ids is null then
-    return null;
-  end if;
   update {{.schema}}._gw_lanes as l
      set gate = null
    where l.id = any (array(
@@ -31,12 +23,11 @@ begin
                    order by l.priority, l.running, l.served_at, l.run_at, l.job_id
                    limit least(r.room, most)) as w
             where r.room is distinct from 0));
-  return gate_ids;
 end;
 $$;
 
 comment on function {{.schema}}._gw_open_lanes(integer[], {{.schema}}._gw_limited_task[], integer, timestamptz) is
-  'Internal: counts what has ended at the gates of these limits, and opens lanes that wait for them. Returns the gates.';
+  'Internal: opens as many of the lanes that wait for these gates as they have room.';
 
 -- Counts what has ended at the gates of these limits, which the caller holds, and returns these gates, null if there are none. At most
 -- 500 rows of a limit; the others are for the next claim.

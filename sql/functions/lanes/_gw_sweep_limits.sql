@@ -140,7 +140,9 @@ begin
              from {{.schema}}._gw_gates as g
             where g.limit_id = any (held) and g.running = 0 and g.key is not null
               and num_nonnulls(g.max_running, g.rate) = 0
-              and greatest(g.theoretic_at, g.closed_until, g.served_at + interval '10 minutes') < clock_timestamp()
+              and greatest(g.theoretic_at, g.closed_until,
+                           case when (select l.fair from {{.schema}}._gw_limits as l where l.id = g.limit_id) then g.served_at + interval '1 minute' end)
+                  < clock_timestamp()
               and not exists (select from {{.schema}}._gw_lanes as l where g.id = any (l.gates))
             limit 1000));
   -- Of limits that were dropped while jobs ended.

@@ -1,6 +1,6 @@
 -- A queue name gives order, and a limit of the task gives number and rate, as docs/limits.md shows.
 begin;
-select plan(11);
+select plan(12);
 
 select graphile_worker.set_limit('uploads', tasks => '{upload}', max_running => 20, rate => 100, per => '1 minute');
 select graphile_worker.add_job('upload', '{"account": 7}', queue_name => 'account:7');
@@ -48,6 +48,17 @@ select is((select count(*) from (select pg_temp.claim(50) from generate_series(1
 select results_eq($$ select account, count(*), bool_and(id in (select j.id from graphile_worker._private_jobs as j where j.payload ->> 'account' = account order by j.id limit 4))
                        from pg_temp.claimed() group by account order by account $$,
                   $$ values ('7', 4::bigint, true), ('8', 4::bigint, true) $$, 'the first ones of each');
+
+delete from graphile_worker._private_jobs;
+select graphile_worker._gw_sweep_limits();
+
+-- Many queues whose first jobs a full lane holds back hide no other queue.
+select graphile_worker.set_limit('imports', tasks => '{import}', by => 'payload:account', max_running => 1);
+select graphile_worker.add_job('import', '{"account": 7}', run_at => '2020-01-01');
+select from pg_temp.claim(1);
+select graphile_worker.add_job('import', '{"account": 7}', queue_name => 'busy ' || n, run_at => '2020-01-02') from generate_series(1, 150) as n;
+select graphile_worker.add_job('other', queue_name => 'free', run_at => '2020-01-03');
+select is((select array_agg(queue) from pg_temp.claim(1)), '{free}'::text[], 'a queue behind many that a full lane holds back');
 
 select * from finish();
 rollback;

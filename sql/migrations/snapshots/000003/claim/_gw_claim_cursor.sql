@@ -152,7 +152,7 @@ declare
   lockers  xid[]         := case when cardinality(places) > 20 then {{.schema}}._gw_lockers(snapshot) || (txid_current() & 4294967295)::text::xid end;
 begin
   foreach claim.due in array at_times loop
-    select j.priority, j.run_at, j.id, null
+    select j.priority, j.run_at, j.id, null::integer
       into first
       from {{.schema}}._private_jobs as j
      where j.is_available and j.job_queue_id is null
@@ -281,7 +281,7 @@ as $$
 declare
   last {{.schema}}._gw_place;
 begin
-  select j.priority, j.run_at, j.id, null
+  select j.priority, j.run_at, j.id, null::integer
     into last
     from (select c.priority, c.run_at, c.id
             from {{.schema}}._private_jobs as c

@@ -110,7 +110,7 @@ begin
     from {{.schema}}._gw_pauses as p
    where (p.until <= claim.claimed_at) is not true;
   if everything then
-    return '{}';
+    return array[]::integer[];
   end if;
   claim.task_ids := coalesce(claim.task_ids, array(select t.id from {{.schema}}._private_tasks as t order by t.id));
   if paused is not null then

@@ -18,12 +18,12 @@ declare
   c        {{.schema}}._gw_candidate;
   gate_ids integer[];
   rooms    integer[]; -- of these gates; null: without a limit
-  kept     integer[] := '{}'; -- gates for lanes that come first
+  kept     integer[] := array[]::integer[]; -- gates for lanes that come first
   is_full  boolean;
   starts   integer := 0;
 begin
   chosen := array[]::{{.schema}}._gw_candidate[];
-  lane_ids := '{}';
+  lane_ids := array[]::integer[];
   more := false;
   select array_agg(r.gate_id), array_agg(r.room)
     into gate_ids, rooms

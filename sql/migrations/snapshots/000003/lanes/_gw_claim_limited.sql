@@ -19,7 +19,7 @@ declare
   held     integer[];
   missed   boolean; -- whether another transaction holds limits
   gate_ids integer[]; -- that this claim has changed
-  ids      bigint[] := '{}';
+  ids      bigint[] := array[]::bigint[];
   round    record;
   wide     integer  := claim.batch_size;
 begin
@@ -44,8 +44,11 @@ begin
                    from unnest({{.schema}}._gw_limited_tasks(claim.task_ids, limited)) as t
                   where t.limit_ids <@ held and is_fresh);
   perform {{.schema}}._gw_empty_old_lanes(tasks);
-  gate_ids := {{.schema}}._gw_open_lanes(held, tasks, claim.batch_size, claim.claimed_at);
+  gate_ids := {{.schema}}._gw_count_ends(held, claim.claimed_at);
   for number in 1 .. 3 loop
+    if gate_ids is not null then
+      perform {{.schema}}._gw_open_lanes(gate_ids, tasks, claim.batch_size, claim.claimed_at);
+    end if;
     round := {{.schema}}._gw_claim_round(claim, tasks, limited, claim.batch_size - cardinality(ids), wide, number < 3);
     ids := ids || round.ids;
     gate_ids := gate_ids || round.gate_ids;
@@ -81,6 +84,7 @@ create or replace function {{.schema}}._gw_claim_round(
   set search_path = pg_catalog, pg_temp -- get_job_batch sets the planner options
 as $$
 declare
+  search       {{.schema}}._gw_claim;
   plain        record;
   queue_ids    integer[];
   candidates   {{.schema}}._gw_candidate[];
@@ -88,8 +92,10 @@ declare
   choice       record;
 begin
   plain := {{.schema}}._gw_plain_candidates(claim, limited, greatest(wide, 50));
-  queue_ids := {{.schema}}._gw_first_queues(claim);
-  more := cardinality(queue_ids) > wide + 15;
+  search := {{.schema}}._gw_unhindered(claim, tasks, limited);
+  search.batch_size := wide;
+  queue_ids := {{.schema}}._gw_first_queues(search);
+  more := turns_first and cardinality(queue_ids) > wide + 15; -- limits may hold back all of these
   candidates := {{.schema}}._gw_candidates(claim, tasks, limited, plain.plain, queue_ids[:wide + 15], most, wide);
   without_lane := array(select u.job_id from unnest(candidates) as u where u.lane_id = 0);
   if without_lane <> '{}' then
@@ -108,6 +114,36 @@ $$;
 
 comment on function {{.schema}}._gw_claim_round({{.schema}}._gw_claim, {{.schema}}._gw_limited_task[], integer[], integer, integer, boolean) is
   'Internal: one look at the jobs of a claim under limits.';
+
+-- Returns the claim for the search for queues: without the limited tasks of which no job can start, because the claim does not hold all of
+-- their limits, or a gate that all of their jobs pass is full. If such a job is the first one of a queue that is found, the queue waits.
+create or replace function {{.schema}}._gw_unhindered(
+  claim   {{.schema}}._gw_claim,
+  tasks   {{.schema}}._gw_limited_task[],
+  limited integer[]
+)
+  returns {{.schema}}._gw_claim
+  language plpgsql
+  stable
+  set search_path = pg_catalog, pg_temp -- get_job_batch sets the planner options
+as $$
+begin
+  if limited <> '{}' then
+    claim.task_ids := array(
+      select u.id
+        from unnest(claim.task_ids) as u (id)
+       where u.id <> all (limited)
+          or exists (select from unnest(tasks) as t
+                      where t.task_id = u.id
+                        and not exists (select from {{.schema}}._gw_gate_rooms({{.schema}}._gw_shared_gates(t.limit_ids), claim.claimed_at) as r
+                                         where r.room = 0)));
+  end if;
+  return claim;
+end;
+$$;
+
+comment on function {{.schema}}._gw_unhindered({{.schema}}._gw_claim, {{.schema}}._gw_limited_task[], integer[]) is
+  'Internal: returns the claim without the limited tasks of which no job can start.';
 
 -- Locks the named queues of the chosen jobs, and returns those of the jobs that have none, or are the first of their queue now that it is
 -- locked: by a later statement, which sees what the last holder of the queue committed.

@@ -12,18 +12,22 @@ create or replace function {{.schema}}._gw_note_left_work(
   set search_path = pg_catalog, pg_temp
 as $$
 begin
-  perform set_config('gw.claim_left', format('%s %s %s', {{.schema}}._gw_lease(claim.claimed_at), hashtext(claim.task_ids::text), left_work), false);
+  perform set_config('gw.claim_left', format('%s %s %s',
+    {{.schema}}._gw_lease(greatest(least(claim.due, claim.claimed_at), claim.claimed_at - interval '2 seconds')), -- due may be infinite
+    hashtext(claim.task_ids::text), left_work), false);
 end;
 $$;
 
 comment on function {{.schema}}._gw_note_left_work({{.schema}}._gw_claim, boolean) is
   'Internal: notes for this session whether a claim has left work under limits.';
 
--- Returns whether the last claim of these tasks in this session has left work; null if there was none within the last second.
+-- Returns whether the last claim of these tasks in this session has left work, and up to when jobs were due for it; null if there was none
+-- within the last second.
 create or replace function {{.schema}}._gw_claim_left_work(
-  task_ids integer[]
+  task_ids      integer[],
+  out left_work boolean,
+  out due       timestamptz
 )
-  returns boolean
   language plpgsql
   stable
   set search_path = pg_catalog, pg_temp
@@ -33,9 +37,9 @@ declare
 begin
   if parts[2] = hashtext(task_ids::text)::text
      and parts[1]::bigint between {{.schema}}._gw_lease(clock_timestamp()) - 1000000 and {{.schema}}._gw_lease(clock_timestamp()) then
-    return parts[3] = 't';
+    left_work := parts[3] = 't';
+    due := {{.schema}}._gw_locked_at(parts[1]::bigint);
   end if;
-  return null;
 end;
 $$;
 
@@ -60,31 +64,33 @@ declare
   looked_at timestamptz := clock_timestamp();
   served    integer[]   := coalesce(task_ids, array(select t.id from {{.schema}}._private_tasks as t));
   tasks     {{.schema}}._gw_limited_task[];
-  claimed   boolean; -- what the last claim has left
+  last      record; -- the last claim
+  since     timestamptz;
 begin
   tasks := {{.schema}}._gw_limited_tasks(served, {{.schema}}._gw_tasks_under_limits(served));
-  claimed := {{.schema}}._gw_claim_left_work(served);
-  if claimed or claimed is null and {{.schema}}._gw_tasks_with_work(tasks, looked_at, looked_at) is not null then
+  last := {{.schema}}._gw_claim_left_work(served);
+  if last.left_work or last.left_work is null and {{.schema}}._gw_tasks_with_work(tasks, looked_at, looked_at) is not null then
     return looked_at + (0.002 + 0.01 * random()) * interval '1 second';
   end if;
+  since := coalesce(last.due, looked_at); -- what has become due meanwhile is work
   return (
     select least(min(j.run_at), min(e.at), min(r.opens_at))
       from unnest(tasks) as t
       left join lateral (
             select j.run_at
               from {{.schema}}._private_jobs as j
-             where j.is_available and j.job_queue_id = -1 and j.task_id = t.task_id and j.run_at > looked_at and j.run_at < 'infinity'
+             where j.is_available and j.job_queue_id = -1 and j.task_id = t.task_id and j.run_at > since and j.run_at < 'infinity'
              order by j.run_at
              limit 1) as j on true
       left join lateral (
             select e.at
               from {{.schema}}._gw_gate_ends as e
-             where e.limit_id = any (t.limit_ids) and e.at > looked_at
+             where e.limit_id = any (t.limit_ids) and e.at > since
              order by e.at
              limit 1) as e on true
       left join lateral (
             select r.opens_at
-              from {{.schema}}._gw_gate_rooms({{.schema}}._gw_shared_gates(t.limit_ids), looked_at) as r
+              from {{.schema}}._gw_gate_rooms({{.schema}}._gw_shared_gates(t.limit_ids), since) as r
              where r.opens_at < 'infinity') as r on true);
 end;
 $$;
