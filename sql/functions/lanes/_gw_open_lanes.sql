@@ -100,20 +100,24 @@ comment on function {{.schema}}._gw_set_turns(integer[]) is
   'Internal: gives the lanes of fair limits the turns of their gates.';
 
 -- A lane waits for a gate only while something names the gate: a job that runs, or a row of _gw_gate_ends. Inserts such a row for
--- those of these gates for which lanes wait, and which have room now or at a known time. The caller holds the limits.
+-- those of these gates for which lanes wait, and which have room now or at a known time. Returns those that have room now. The caller holds
+-- the limits.
 create or replace function {{.schema}}._gw_name_gates(
   gate_ids integer[],
   at       timestamptz
 )
-  returns void
+  returns integer[]
   language plpgsql
   set search_path = pg_catalog, pg_temp -- get_job_batch sets the planner options
 as $$
+declare
+  have_room integer[];
 begin
   gate_ids := array(select distinct u.id
                       from unnest(gate_ids) as u (id)
                      where (select true from {{.schema}}._gw_lanes as l where l.gate = u.id and l.gate > 0 limit 1));
   if gate_ids <> '{}' then
+    have_room := array(select r.gate_id from {{.schema}}._gw_gate_rooms(gate_ids, at) as r where r.room is distinct from 0);
     insert into {{.schema}}._gw_gate_ends (limit_id, gate_id, at)
     select (select g.limit_id from {{.schema}}._gw_gates as g where g.id = r.gate_id), r.gate_id, n.names_at
       from {{.schema}}._gw_gate_rooms(gate_ids, at) as r
@@ -121,8 +125,9 @@ begin
      where n.names_at < 'infinity'
        and (select true from {{.schema}}._gw_gate_ends as e where e.gate_id = r.gate_id and e.at <= n.names_at limit 1) is not true;
   end if;
+  return have_room;
 end;
 $$;
 
 comment on function {{.schema}}._gw_name_gates(integer[], timestamptz) is
-  'Internal: makes claims look again at those of these gates for which lanes wait, when they have room.';
+  'Internal: makes claims look again at those of these gates for which lanes wait, when they have room. Returns those that have room now.';

@@ -15,6 +15,7 @@ select _gw_share_rights();
 select add_job('task', queue_name => 'queue') from generate_series(1, 3);
 select get_job_batch('worker', batch_size => 3, queue_batch => 3);
 insert into _gw_limit_changes default values;
+insert into _gw_limits (id, name, max_running, generation) overriding system value values (1, 'limit', 1, 1);
 insert into _gw_gates (id, limit_id) overriding system value values (1, 1);
 insert into _gw_lanes (id, task_id, generation, gates, gate) values (-16, 1, 1, '{1}', 0);
 insert into _private_jobs (task_id, job_queue_id, locked_at, locked_by, attempts) values (1, -16, now(), 'worker', 1);

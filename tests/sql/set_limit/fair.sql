@@ -65,6 +65,7 @@ delete from _private_jobs;
 select _gw_sweep_limits();
 
 -- All lanes wait for one slot: it goes round.
+select drop_limit('mail');
 select set_limit('mail', tasks => '{mail}', by => 'payload:t', total_running => 2, fair => true);
 select get_job_batch('worker') from generate_series(1, 9);
 select pg_temp.add('{a1,a2,a3,a4,b1,b2,c1,c2}');

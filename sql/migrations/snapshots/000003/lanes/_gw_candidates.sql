@@ -93,7 +93,7 @@ begin
                        and {{.schema}}._gw_suits(j.run_at, j.task_id, j.flags, claim.due, null, claim.forbidden_flags, claim.flagged_tasks, claim.task_flags)
                        and (j.xmax = '0' or {{.schema}}._gw_is_free(j.xmax, snapshot))
                      order by j.priority, j.run_at, j.id
-                     limit least(most, greatest(r.room, 1))) as j) as j on true
+                     limit case when r.room is null then most else least(most, greatest(r.room, 1)) end) as j) as j on true
   ), first as (
     select j.*, case when j.fair_limit is null then j.run_at else max(j.run_at) over before end as comes_at,
            case when j.fair_limit is null then 0 else row_number() over before end as turn

@@ -55,9 +55,12 @@ begin
     exit when cardinality(ids) >= claim.batch_size or not round.more;
     wide := greatest(2 * wide, 100);
   end loop;
-  perform {{.schema}}._gw_name_gates(gate_ids, claim.claimed_at) where gate_ids is not null;
+  gate_ids := case when gate_ids is not null then {{.schema}}._gw_name_gates(gate_ids, claim.claimed_at) end;
   if cardinality(ids) < claim.batch_size then
-    perform {{.schema}}._gw_note_left_work(claim, missed or round.more);
+    perform {{.schema}}._gw_note_left_work(
+      claim,
+      missed or round.more
+      or exists (select from {{.schema}}._gw_lanes as l where l.gate = any (gate_ids) and l.gate > 0 and l.task_id = any (claim.task_ids)));
   end if;
   return ids;
 end;
