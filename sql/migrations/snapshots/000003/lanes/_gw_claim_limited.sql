@@ -98,12 +98,12 @@ begin
   search := {{.schema}}._gw_unhindered(claim, tasks, limited);
   search.batch_size := wide;
   queue_ids := {{.schema}}._gw_first_queues(search);
-  more := turns_first and cardinality(queue_ids) > wide + 15; -- limits may hold back all of these
-  candidates := {{.schema}}._gw_candidates(claim, tasks, limited, plain.plain, queue_ids[:wide + 15], most, wide);
+  more := turns_first and cardinality(queue_ids) >= wide; -- limits may hold back all of these
+  candidates := {{.schema}}._gw_candidates(claim, tasks, limited, plain.plain, queue_ids, most, wide);
   without_lane := array(select u.job_id from unnest(candidates) as u where u.lane_id = 0);
   if without_lane <> '{}' then
     perform {{.schema}}._gw_make_lanes(tasks, without_lane);
-    candidates := {{.schema}}._gw_candidates(claim, tasks, limited, plain.plain, queue_ids[:wide + 15], most, wide);
+    candidates := {{.schema}}._gw_candidates(claim, tasks, limited, plain.plain, queue_ids, most, wide);
   end if;
   if turns_first and exists (select from unnest(candidates) as u where u.starts is false) then
     most := 0;
