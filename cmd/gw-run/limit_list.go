@@ -24,7 +24,8 @@ const limitLanesHelp = `Prints the lanes of a limit, by their keys. STATE is ope
   closed  a worker has reported that the service accepts no more requests
   paused  it is paused, see gw-run pauses
 
-A lane is there once a worker has looked at a job of it. The lane (all) stands for all jobs of the limit together, if --total-running is set.`
+A lane is there once a worker has looked at a job of it. The lane (all) stands for all jobs of the limit
+together, if --total-running is set.`
 
 const limitLanesExamples = `  gw-run limit lanes exports
   gw-run limit lanes exports --json | jq -r 'select(.reason == "full") | .lane'`
