@@ -445,10 +445,10 @@ func (w *world) state() string {
 	err := w.conn.QueryRow(w.ctx, schema(`
 		select concat_ws(e'\n',
 		  (select string_agg(format('job %s: n %s task %s queue %s priority %s run_at %s attempts %s/%s locked by %s %s', j.id, j.payload ->> 'n', t.identifier, j.job_queue_id, j.priority, j.run_at, j.attempts, j.max_attempts, j.locked_by, j.payload), e'\n' order by j.id)
-		     from gw._private_jobs as j join gw._private_tasks as t on t.id = j.task_id),
+		     from (select * from gw._private_jobs order by id limit 30) as j join gw._private_tasks as t on t.id = j.task_id),
 		  (select string_agg('limit ' || l::text, e'\n') from gw._gw_limits as l),
 		  (select string_agg('gate ' || l::text, e'\n') from gw._gw_gates as l),
-		  (select string_agg('lane ' || l::text, e'\n') from gw._gw_lanes as l),
+		  (select string_agg('lane ' || l::text, e'\n') from (select * from gw._gw_lanes limit 30) as l),
 		  (select string_agg('end ' || l::text, e'\n') from gw._gw_gate_ends as l),
 		  (select string_agg('pause ' || l::text, e'\n') from gw._gw_pauses as l),
 		  (select string_agg('queued lane ' || l::text, e'\n') from gw._gw_queued_lanes as l),

@@ -85,8 +85,7 @@ var laneCalls = map[string]string{
 	"hide":         `select graphile_worker._gw_sweep_pauses()`,
 }
 
-// Operators who lock limits try again while a claim holds them, so that their orders have no end; tests/go/engine has such changes.
-const resumed = `select graphile_worker.resume(limit_name => 'one'), graphile_worker.resume(task => 'a'), graphile_worker.resume(queue => 'q'), graphile_worker.resume()`
+const resumed = `select graphile_worker.resume(limit_name => 'one'), graphile_worker.resume(limit_name => 'keyed'), graphile_worker.resume(task => 'a'), graphile_worker.resume(queue => 'q'), graphile_worker.resume()`
 
 func laneWorld(where string, sessions ...string) world {
 	w := world{name: where + ": " + strings.Join(sessions, ", "), setup: lanePlaces[where]}

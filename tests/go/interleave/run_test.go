@@ -73,6 +73,12 @@ type pass struct {
 // checkAll checks worlds according to the flags.
 func checkAll(t *testing.T, worlds []world, check checker) {
 	t.Helper()
+	checkAllIn(t, worlds, check, newTestDriver)
+}
+
+// checkAllIn does the same in databases that a function makes.
+func checkAllIn(t *testing.T, worlds []world, check checker, newTestDriver func(testing.TB) *driver) {
+	t.Helper()
 	if *orderFlag != "" {
 		check = followed(t)
 	}
