@@ -18,7 +18,7 @@ import (
 )
 
 var (
-	worldsFlag = flag.Int("engine.worlds", 12, "how many random `worlds` to play")
+	worldsFlag = flag.Int("engine.worlds", 5, "how many random `worlds` to play")
 	actsFlag   = flag.Int("engine.acts", 60, "how many `acts` each has")
 	againFlag  = flag.Bool("engine.again", false, "whether to check that idle workers are not told to claim again and again")
 	seedFlag   = flag.Uint64("engine.seed", 0, "the `seed` of the first world; 0 draws one")
