@@ -18,7 +18,7 @@ import (
 )
 
 var (
-	loadFlag = flag.Duration("engine.load", 6*time.Second, "for how `long` the load lasts")
+	loadFlag = flag.Duration("engine.load", 4*time.Second, "for how `long` the load lasts")
 	loadSeed = flag.Uint64("engine.loadseed", 0, "the `seed` of the load; 0 draws one")
 )
 

@@ -18,7 +18,7 @@ import (
 )
 
 var (
-	worldsFlag = flag.Int("engine.worlds", 12, "how many random `worlds` to play")
+	worldsFlag = flag.Int("engine.worlds", 6, "how many random `worlds` to play")
 	actsFlag   = flag.Int("engine.acts", 60, "how many `acts` each has")
 	againFlag  = flag.Bool("engine.again", false, "whether to check that idle workers are not told to claim again and again")
 	seedFlag   = flag.Uint64("engine.seed", 0, "the `seed` of the first world; 0 draws one")
@@ -283,7 +283,15 @@ func (w *world) invariants() error {
 	} else if wrong != nil {
 		return errors.New(*wrong)
 	}
-	return nil
+	rows, err := w.conn.Query(w.ctx, schema(unnamed))
+	if err != nil {
+		return err
+	}
+	waiting, err := pgx.CollectRows(rows, pgx.RowTo[string])
+	if err == nil && len(waiting) > 0 {
+		err = errors.New(waiting[0])
+	}
+	return err
 }
 
 // compare compares what two claimers may take with the model.
