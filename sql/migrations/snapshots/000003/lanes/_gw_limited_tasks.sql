@@ -161,7 +161,7 @@ as $$
 begin
   return array(select g.id
                  from {{.schema}}._gw_limits as l
-                cross join lateral (select g.id from {{.schema}}._gw_gates as g where g.limit_id = l.id offset 0) as g
+                cross join lateral (select g.id from {{.schema}}._gw_gates as g where g.limit_id = l.id and g.key is null offset 0) as g
                 where l.id = any (limit_ids) and l.by is null);
 end;
 $$;
