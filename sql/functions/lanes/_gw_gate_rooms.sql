@@ -9,7 +9,7 @@ create or replace function {{.schema}}._gw_charge(
   language sql
   immutable
 as $$
-  select ceil(starts operator(pg_catalog.*) 1000000 operator(pg_catalog.*) extract(epoch from per)::double precision operator(pg_catalog./) rate)
+  select pg_catalog.ceil(starts operator(pg_catalog.*) 1000000 operator(pg_catalog.*) extract(epoch from per)::double precision operator(pg_catalog./) rate)
          operator(pg_catalog.*) interval '1 microsecond'
 $$;
 
@@ -41,12 +41,12 @@ as $$
     from (select g.id, g.running, g.closed_until, g.theoretic_at, n.rate, n.per, n.burst,
                  coalesce(g.max_running, case when g.is_total then l.total_running else l.max_running end) as width,
                  case when n.rate is not null then
-                   floor(n.burst operator(pg_catalog.-)
+                   pg_catalog.floor(n.burst operator(pg_catalog.-)
                          (greatest(0, extract(epoch from (g.theoretic_at operator(pg_catalog.-) at)))::double precision
                           operator(pg_catalog.*) n.rate operator(pg_catalog./) extract(epoch from n.per)::double precision))::integer
                  end as budget,
                  -- Several pauses: of the limit and of the key. The later end counts.
-                 (select max(coalesce(p.until, 'infinity'))
+                 (select pg_catalog.max(coalesce(p.until, 'infinity'))
                     from {{.schema}}._gw_pauses as p
                    where p.limit_name operator(pg_catalog.=) l.name and (p.key is null or p.key operator(pg_catalog.=) g.key)
                      and coalesce(p.until, 'infinity') operator(pg_catalog.>) at) as paused_until

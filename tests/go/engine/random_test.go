@@ -283,7 +283,15 @@ func (w *world) invariants() error {
 	} else if wrong != nil {
 		return errors.New(*wrong)
 	}
-	return nil
+	rows, err := w.conn.Query(w.ctx, schema(unnamed))
+	if err != nil {
+		return err
+	}
+	waiting, err := pgx.CollectRows(rows, pgx.RowTo[string])
+	if err == nil && len(waiting) > 0 {
+		err = errors.New(waiting[0])
+	}
+	return err
 }
 
 // compare compares what two claimers may take with the model.

@@ -62,7 +62,7 @@ func TestABrokenLimitIsSeen(t *testing.T) {
 		{"an end counts twice", time.Minute, "_gw_count_ends", "g.running - e.jobs", "g.running - 2 * e.jobs"},
 		{"jobs of queues have no limits", time.Minute, "_gw_queue_candidates", "coalesce(l.id, 0) end, g.gates", "coalesce(l.id, 0) end, '{}'"},
 		{"an end tells nobody", 15 * time.Second, "_gw_release_gates", "where j.queue_id <= -16", "where false"},
-		{"a lane is open that has no jobs, and others wait", 15 * time.Second, "_gw_claim_limited", "where gate_ids is not null", "where false"},
+		{"a lane is open that has no jobs, and others wait", 15 * time.Second, "_gw_claim_limited", "when gate_ids is not null then", "when false then"},
 	}) {
 		t.Run(m.name, func(t *testing.T) {
 			url := pgtest.Database(t)
