@@ -33,9 +33,9 @@ as $$
   select g.id,
          case when b.reason is not null then 0
               else least(g.width operator(pg_catalog.-) g.running, g.budget) end,
-         case b.reason when 'paused' then g.paused_until
-                       when 'closed' then g.closed_until
-                       when 'rate' then g.theoretic_at operator(pg_catalog.-)
+         case when b.reason operator(pg_catalog.=) 'paused' then g.paused_until
+                       when b.reason operator(pg_catalog.=) 'closed' then g.closed_until
+                       when b.reason operator(pg_catalog.=) 'rate' then g.theoretic_at operator(pg_catalog.-)
                                         {{.schema}}._gw_charge(g.burst operator(pg_catalog.-) 1, g.rate, g.per) end,
          b.reason, g.running
     from (select g.id, g.running, g.closed_until, g.theoretic_at, n.rate, n.per, n.burst,
