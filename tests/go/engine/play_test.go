@@ -254,15 +254,6 @@ func payloadsOf(jobs []job) (payloads []string) {
 	return payloads
 }
 
-func ofTask(jobs []job, task string) (some []job) {
-	for _, j := range jobs {
-		if j.task == task {
-			some = append(some, j)
-		}
-	}
-	return some
-}
-
 // codeOf returns the SQLSTATE of an error, or nothing.
 func codeOf(err error) string {
 	var refused *pgconn.PgError
