@@ -15,6 +15,8 @@ import (
 	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/pgconn"
 	"golang.org/x/sync/errgroup"
+
+	"github.com/gwsql/gw/internal/pgtest"
 )
 
 var (
@@ -32,14 +34,18 @@ var fixedLimits = []string{
 // Whatever producers, workers, operators and Node do at once: limits and rates hold, queues are serial, no job runs twice or is forgotten,
 // no statement meets a deadlock, and while it lasts, every job that waits is named by something.
 func TestEverybodyAtOnce(t *testing.T) {
-	for _, c := range []struct {
+	all := []struct {
 		name string
 		load *load
 	}{
 		{"workers, and operators that set limits, pause and resume", &load{operators: true}},
 		{"and killed sessions", &load{operators: true, kills: true}},
 		{"and Node's workers, and rows changed by hand", &load{operators: true, kills: true, raw: true}},
-	} {
+	}
+	if *loadFlag < 10*time.Second { // the time of one
+		all = pgtest.Draw(all, 1)
+	}
+	for _, c := range all {
 		t.Run(c.name, func(t *testing.T) {
 			seed := *loadSeed
 			if seed == 0 {

@@ -177,7 +177,7 @@ func everyOrderOfLanes(t *testing.T) checker {
 // running is a limit's jobs that run, by the key of the limit: computed from the jobs, not from gates.
 const running = `
 	with limited as (
-	  select i.name, i.max_running, i.total_running, j.id, j.locked_at, case when i.by is not null then j.payload ->> 'k' else '' end as key
+	  select i.name, coalesce((select g.max_running from graphile_worker._gw_gates as g where g.limit_id = i.id and g.key = j.payload ->> 'k'), i.max_running) as max_running, i.total_running, j.id, j.locked_at, case when i.by is not null then j.payload ->> 'k' else '' end as key
 	    from graphile_worker._gw_limits as i
 	    join graphile_worker._private_tasks as t on t.identifier = any (i.tasks)
 	    join graphile_worker._private_jobs as j on j.task_id = t.id
