@@ -121,7 +121,7 @@ begin
     insert into {{.schema}}._gw_gate_ends (limit_id, gate_id, at)
     select (select g.limit_id from {{.schema}}._gw_gates as g where g.id = r.gate_id), r.gate_id, n.names_at
       from {{.schema}}._gw_gate_rooms(gate_ids, at) as r
-     cross join lateral (select case when r.room = 0 then r.opens_at else _gw_name_gates.at end as names_at) as n
+     cross join lateral (select case when r.room = 0 then r.opens_at else '-infinity' end as names_at) as n
      where n.names_at < 'infinity'
        and (select true from {{.schema}}._gw_gate_ends as e where e.gate_id = r.gate_id and e.at <= n.names_at limit 1) is not true;
   end if;
