@@ -56,7 +56,8 @@ comment on function {{.schema}}._gw_incoming_candidates({{.schema}}._gw_claim, {
 
 -- Returns the first jobs of the open lanes of these tasks, of each lane as many as its gates have room, or a row without a job. A job that
 -- passes other gates than its lane, because somebody has changed its payload, parks with -1: it becomes incoming. Lanes of
--- a fair limit take turns among each other; each comes where its first job does, but not before the lanes whose turn is earlier.
+-- a fair limit take turns among each other; each comes where its first job does, but not before the lanes whose turn is earlier and that have
+-- room.
 create or replace function {{.schema}}._gw_lane_candidates(
   claim {{.schema}}._gw_claim,
   tasks {{.schema}}._gw_limited_task[],
@@ -74,7 +75,7 @@ declare
 begin
   return query
   with jobs as materialized (
-    select l.id as lane_id, l.gates, l.served_at, l.running + coalesce(j.number, 0) as running, t.limit_ids,
+    select l.id as lane_id, l.gates, l.served_at, l.running + coalesce(j.number, 0) as running, t.limit_ids, (r.room = 0) is true as is_full,
            (select g.limit_id from {{.schema}}._gw_gates as g where g.id = l.fair_gate) as fair_limit,
            j.place, j.version, j.id, j.payload, j.flags, coalesce(j.priority, l.priority) as priority, coalesce(j.run_at, l.run_at) as run_at
       from unnest(tasks) as t
@@ -98,7 +99,7 @@ begin
     select j.*, case when j.fair_limit is null then j.run_at else max(j.run_at) over before end as comes_at,
            case when j.fair_limit is null then 0 else row_number() over before end as turn
       from jobs as j
-    window before as (partition by j.fair_limit, j.priority order by j.running, j.served_at, j.run_at, j.id rows unbounded preceding)
+    window before as (partition by j.fair_limit, j.is_full, j.priority order by j.running, j.served_at, j.run_at, j.id rows unbounded preceding)
      order by j.priority, comes_at, turn, j.id
      limit most + 50
   )
