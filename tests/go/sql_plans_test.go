@@ -273,14 +273,6 @@ func TestAHotPathThatLeavesItsIndexesIsSeen(t *testing.T) {
 			}, "add_jobs with keys",
 		},
 		{
-			"a join with the queues", "get_job_batch", "queues in between", func(s *session) {
-				s.mutate("_gw_front_queues", "limit 2 * batch_size + 16", "")
-				s.mutate("_gw_front_queues",
-					`(select q.locked_at is null from "graphile_worker"._private_job_queues as q where q.id = w.job_queue_id)`,
-					`w.job_queue_id in (select q.id from "graphile_worker"._private_job_queues as q where q.locked_at is null offset 0)`)
-			}, "Join reads",
-		},
-		{
 			"what cannot be inlined", "get_job_batch", "no queues", func(s *session) {
 				s.exec("alter function graphile_worker._gw_suits set search_path = pg_catalog")
 			}, "_gw_suits is called for each job",
@@ -289,11 +281,6 @@ func TestAHotPathThatLeavesItsIndexesIsSeen(t *testing.T) {
 			"sequential scans", "add_job in a queue", "queues in front", func(s *session) {
 				s.exec("alter function graphile_worker.add_job reset enable_seqscan")
 			}, "Seq Scan on",
-		},
-		{
-			"plans that may be compiled", "get_job_batch of one", "nothing but a busy queue", func(s *session) {
-				s.exec("alter function graphile_worker.get_job_batch reset jit")
-			}, "may be compiled",
 		},
 	}) {
 		t.Run(c.name, func(t *testing.T) {
