@@ -98,7 +98,7 @@ var mutants = []mutant{
 			if found then`,
 	},
 	{
-		name: "complete without the lease", rule: aLeaseIsOneClaim, functions: []string{"complete_job", "complete_job_batch"},
+		name: "complete without the lease", rule: aLeaseIsOneClaim, functions: []string{"complete_job", "_gw_hold"},
 		sound: "_gw_is_held(j.locked_at, ", broken: "_gw_is_held(j.locked_at, null::bigint & ",
 	},
 	{
@@ -168,23 +168,6 @@ var mutants = []mutant{
 	{
 		name: "throttle_job that moves the waiting job", rule: throttleSpaces, functions: []string{"throttle_job"},
 		sound: "(waiting.id = held.job_id) is not true", broken: "true",
-	},
-	{
-		name: "throttle_job that counts the interval from before the back-off", rule: throttleSpaces, functions: []string{"throttle_job"},
-		sound: `held.began_at := greatest(held.began_at, waiting.run_at);
-    end if;
-    held.kept_until := held.began_at + every;
-    return query
-    select a.*
-      from "graphile_worker"._gw_add_held_job(
-             held, task, payload, queue_name, held.began_at,`, broken: `
-    held.not_before := waiting.run_at;
-    end if;
-    held.kept_until := held.began_at + every;
-    return query
-    select a.*
-      from "graphile_worker"._gw_add_held_job(
-             held, task, payload, queue_name, greatest(held.began_at, held.not_before),`,
 	},
 	{
 		name: "throttle_job that shortens a back-off", rule: backoffIsKept, functions: []string{"throttle_job"},

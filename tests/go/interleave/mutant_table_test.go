@@ -74,19 +74,9 @@ var mutants = []mutant{
 		where: "running streak", sessions: []string{"complete by lease", "streak"},
 	},
 	{
-		name: "a claim goes on behind a job of a queue that it cannot lock", function: "_gw_lock_jobs",
-		sound: "bool_and(l.place is not null) over", broken: "l.place is not null and bool_and(true) over",
-		where: "queue", sessions: []string{"streak", "replace in queue"},
-	},
-	{
 		name: "renew_leases renews one job of several of a queue", function: "renew_leases",
 		sound: "and (j.job_queue_id = any (left_ids)) is not true", broken: "",
 		where: "running streak", sessions: []string{"renew", "streak"},
-	},
-	{
-		name: "force_unlock_workers does not lock the jobs first", function: "force_unlock_workers",
-		sound: "where j.id = any (job_ids) order by j.id for update", broken: "where false for update",
-		where: "running streak", sessions: []string{"complete", "unlock"},
 	},
 	{
 		name: "a job that has not started keeps its attempt", function: "force_unlock_workers",
@@ -123,16 +113,8 @@ var mutants = []mutant{
 		where: "running", sessions: []string{"step", "dedupe"},
 	},
 	{
-		name: "complete_job does not free the queue", function: "complete_job", sound: "if queue_id is not null then", broken: "if false then",
+		name: "complete_job does not free the queue", function: "complete_job", sound: "if ended.queue_id is not null then", broken: "if false then",
 		where: "running queue", sessions: []string{"complete", "get_job"},
-	},
-	{
-		name: "a claim does not lock the queue", function: "_gw_lock_jobs", sound: "where q.id = any (h.queue_ids)", broken: "where -q.id = any (h.queue_ids)",
-		where: "queue", sessions: []string{"get_job", "get_job"},
-	},
-	{
-		name: "a batch without order", function: "get_job_batch", sound: "order by c.priority, c.run_at, c.id;\n    if found then", broken: "order by -c.id;\n    if found then",
-		where: "ready", sessions: []string{"get_job_batch", "complete"},
 	},
 	{
 		name: "a suspect that was replaced is claimed as one", function: "_gw_start_suspect", sound: "and s.job_queue_id = -2", broken: "",
@@ -159,16 +141,6 @@ var mutants = []mutant{
 	{
 		name: "a recovery does not lock the worker", function: "_gw_recover_workers", sound: "order by w.id\n       for update skip locked", broken: "order by w.id",
 		where: "dead queue", sessions: []string{"beat", "heartbeat"},
-	},
-	{
-		name: "force_unlock_workers locks queues before jobs", function: "force_unlock_workers", sound: "begin\n  job_ids :=", broken: `begin
-			perform from "graphile_worker"._private_job_queues as q where q.locked_by = any (worker_ids) for no key update;
-			job_ids :=`,
-		where: "running queue", sessions: []string{"complete", "unlock"},
-	},
-	{
-		name: "a returned job is not announced", function: "return_job_batch", sound: "if ids is not null then", broken: "if false then",
-		where: "busy", sessions: []string{"return", "schedule"},
 	},
 	{
 		name: "a late outcome holds the row of a freed job, and notifies nobody", function: "complete_job",
