@@ -42,7 +42,7 @@
 {{ template "history/wait_for_job.sql" . }}
 
 -- The engine of limits.
-{{ template "lanes/_gw_job_gates.sql" . }}
+{{ template "lanes/_gw_gates_of.sql" . }}
 {{ template "lanes/_gw_gate_rooms.sql" . }}
 {{ template "lanes/_gw_limited_tasks.sql" . }}
 {{ template "lanes/_gw_make_lanes.sql" . }}
@@ -53,6 +53,7 @@
 {{ template "lanes/_gw_claim_limited.sql" . }}
 {{ template "lanes/_gw_next_limited_at.sql" . }}
 {{ template "lanes/_gw_change_limits.sql" . }}
+{{ template "lanes/_gw_running_at.sql" . }}
 {{ template "lanes/_gw_settle.sql" . }}
 {{ template "lanes/_gw_sweep_limits.sql" . }}
 

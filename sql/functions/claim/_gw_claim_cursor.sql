@@ -68,24 +68,6 @@ $$;
 comment on function {{.schema}}._gw_cursor_place({{.schema}}._gw_claim, bigint[]) is
   'Internal: returns the place of a claim cursor if it is valid for the claim.';
 
--- Returns the place from which a claim has to read the jobs without a queue.
-create or replace function {{.schema}}._gw_claim_place(
-  claim {{.schema}}._gw_claim
-)
-  returns {{.schema}}._gw_place
-  language plpgsql
-  stable
-  set search_path = pg_catalog, pg_temp
-as $$
-begin
-  return coalesce({{.schema}}._gw_cursor_place(claim, {{.schema}}._gw_claim_cursor(claim)),
-                  row(-32768, '-infinity', 0, null)::{{.schema}}._gw_place);
-end;
-$$;
-
-comment on function {{.schema}}._gw_claim_place({{.schema}}._gw_claim) is
-  'Internal: returns the place from which a claim has to read the jobs without a queue.';
-
 -- Returns the newest stored cursor of a scope, if it was set after this time. In PL/pgSQL, which keeps the plan: a function in SQL
 -- that cannot be inlined is planned in each transaction, which takes longer than the claim of a job.
 create or replace function {{.schema}}._gw_newest_cursor(

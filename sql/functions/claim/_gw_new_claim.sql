@@ -67,7 +67,7 @@ begin
                    order by j.job_queue_id
                    limit 1) as lane
           offset 0) as n;
-  limited := limited is true or pg_relation_size('{{ replace "'" "''" .schema }}._gw_limit_changes'::regclass) > 0 and {{.schema}}._gw_has_limits();
+  limited := limited is true or {{.schema}}._gw_has_limits();
 end;
 $$;
 

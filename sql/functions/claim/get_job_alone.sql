@@ -146,8 +146,7 @@ begin
          and not exists (
                select from {{.schema}}._private_jobs as j
                 where j.is_available and j.job_queue_id = queue_id and (j.priority, j.run_at, j.id) < (s.priority, s.run_at, s.id)
-                  and {{.schema}}._gw_suits(j.run_at, j.task_id, j.flags, claim.due, claim.task_ids, claim.forbidden_flags,
-                                            claim.flagged_tasks, claim.task_flags)));
+                  and {{.schema}}._gw_suits_claim(j.run_at, j.task_id, j.flags, claim)));
     exit when candidates[1].lane_id is distinct from 0;
     perform {{.schema}}._gw_make_lanes(array[task], array[suspect_id]);
   end loop;

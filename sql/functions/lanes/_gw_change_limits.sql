@@ -39,15 +39,12 @@ begin
       exit;
     exception when lock_not_available then
       if clock_timestamp() > until then
-        select l.name, coalesce('the session ' || s.pid || ' since ' || a.xact_start, 'the prepared transaction ' || p.gid || ' since ' || p.prepared,
-                                'another transaction') as holder
+        select l.name, coalesce('the ' || h.who || coalesce(' since ' || h.since, ''), 'another transaction') as holder
           into held
           from {{.schema}}._gw_limits as l
-          left join pg_locks as s on s.locktype = 'transactionid' and s.transactionid = l.xmax and s.granted and s.pid is not null
-          left join pg_stat_activity as a on a.pid = s.pid
-          left join pg_prepared_xacts as p on p.transaction = l.xmax
+          left join {{.schema}}._gw_limit_holders() as h on h.limit_id = l.id
          where (l.tasks && task_names) is not false and l.xmax <> '0'
-         order by s.pid is null and p.gid is null, l.id
+         order by h.who is null, l.id
          limit 1;
         raise exception 'The limit ''%'' is held by %.', held.name, held.holder
           using errcode = 'GWLHB', hint = 'A transaction that has claimed jobs under a limit holds it until it ends. Try again then.';

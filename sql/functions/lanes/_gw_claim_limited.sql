@@ -29,13 +29,10 @@ begin
     end if;
     tasks := {{.schema}}._gw_tasks_with_work({{.schema}}._gw_limited_tasks(claim.task_ids, limited), claim.due, claim.claimed_at);
   end if;
-  if tasks is null
-     and not exists (select from unnest({{.schema}}._gw_limited_tasks(limited, limited)) as t
-                      where exists (select from {{.schema}}._private_jobs as j
-                                     where j.is_available and j.job_queue_id > 0 and (j.task_id, j.priority) >= (t.task_id, -32768)
-                                       and (j.task_id, j.priority) <= (t.task_id, 32767))) then
+  if tasks is null and {{.schema}}._gw_tasks_in_queues(limited) = '{}' then
     perform {{.schema}}._gw_note_left_work(claim, came);
-    return {{.schema}}._gw_claim_unlimited(claim, limited);
+    claim.task_ids := array(select u.id from unnest(claim.task_ids) as u (id) where u.id <> all (limited));
+    return {{.schema}}._gw_claim_unlimited(claim, exists (select from {{.schema}}._private_jobs as j where j.is_available and j.job_queue_id > 0));
   end if;
   held := {{.schema}}._gw_take_limits(tasks);
   missed := exists (select from unnest(tasks) as t where not t.limit_ids <@ held);
@@ -179,7 +176,7 @@ begin
            and u.place = (select j.ctid
                             from {{.schema}}._private_jobs as j
                            where j.is_available and j.job_queue_id = u.queue_id
-                             and {{.schema}}._gw_suits(j.run_at, j.task_id, j.flags, claim.due, claim.task_ids, claim.forbidden_flags, claim.flagged_tasks, claim.task_flags)
+                             and {{.schema}}._gw_suits_claim(j.run_at, j.task_id, j.flags, claim)
                            order by j.priority, j.run_at, j.id
                            limit 1));
 end;
@@ -187,33 +184,3 @@ $$;
 
 comment on function {{.schema}}._gw_lock_heads({{.schema}}._gw_claim, {{.schema}}._gw_candidate[]) is
   'Internal: locks the named queues of the chosen jobs of a claim, and returns the jobs that are still the first of their queues.';
-
--- The ordinary search among tasks without limits, if there is no work under limits for the claim.
-create or replace function {{.schema}}._gw_claim_unlimited(
-  claim   {{.schema}}._gw_claim,
-  limited integer[]
-)
-  returns bigint[]
-  language plpgsql
-  set search_path = pg_catalog, pg_temp -- get_job_batch sets the planner options
-as $$
-declare
-  places tid[];
-  ids    bigint[];
-begin
-  claim.task_ids := array(select u.id from unnest(claim.task_ids) as u (id) where u.id <> all (limited));
-  places := {{.schema}}._gw_lock_jobs(
-    claim, exists (select from {{.schema}}._private_jobs as j where j.is_available and j.job_queue_id > 0));
-  with started as (
-    update {{.schema}}._private_jobs as j
-       set attempts = j.attempts + 1, locked_by = claim.worker_id, locked_at = claim.claimed_at
-     where j.ctid = any (places)
-    returning j.id
-  )
-  select coalesce(array_agg(s.id), '{}') into ids from started as s;
-  return ids;
-end;
-$$;
-
-comment on function {{.schema}}._gw_claim_unlimited({{.schema}}._gw_claim, integer[]) is
-  'Internal: the ordinary search among tasks without limits.';

@@ -21,6 +21,29 @@ $$;
 comment on function {{.schema}}._gw_tasks_under_limits(integer[]) is
   'Internal: returns those of these tasks to which a limit applies.';
 
+-- Returns those of these tasks of which jobs wait in named queues.
+create or replace function {{.schema}}._gw_tasks_in_queues(
+  task_ids integer[]
+)
+  returns integer[]
+  language plpgsql
+  stable
+  set search_path = pg_catalog, pg_temp -- get_job_batch sets the planner options
+as $$
+begin
+  return array(select t.id
+                 from unnest(task_ids) as t (id)
+                where (select true
+                         from {{.schema}}._private_jobs as j
+                        where j.is_available and j.job_queue_id > 0 and (j.task_id, j.priority) >= (t.id, -32768)
+                          and (j.task_id, j.priority) <= (t.id, 32767)
+                        limit 1));
+end;
+$$;
+
+comment on function {{.schema}}._gw_tasks_in_queues(integer[]) is
+  'Internal: returns those of these tasks of which jobs wait in named queues.';
+
 -- Returns the limits of a task as this statement sees them. generation: that of the lanes of the task, a hash of its limits. Without limits
 -- there are none in limit_ids.
 create or replace function {{.schema}}._gw_limits_of(
@@ -91,13 +114,7 @@ begin
             union
             select n.task_id from laned as n
             union
-            select q.id
-              from unnest(limited) as q (id)
-             where (select true
-                      from {{.schema}}._private_jobs as j
-                     where j.is_available and j.job_queue_id > 0 and (j.task_id, j.priority) >= (q.id, -32768)
-                       and (j.task_id, j.priority) <= (q.id, 32767)
-                     limit 1)) as u
+            select q.id from unnest({{.schema}}._gw_tasks_in_queues(limited)) as q (id)) as u
      where u.task_id = any (task_ids));
 end;
 $$;
@@ -191,7 +208,7 @@ begin
               cross join unnest(t.limit_ids) as u (id)
               where cardinality(t.limit_ids) = 1
                  or not exists (select from {{.schema}}._gw_limits as h
-                                 where h.id = any (t.limit_ids) and h.xmax <> '0' and not {{.schema}}._gw_is_free(h.xmax, snapshot))))
+                                 where h.id = any (t.limit_ids) and not {{.schema}}._gw_may_lock(h.xmax, snapshot, null))))
      order by l.id
        for no key update skip locked);
 end;

@@ -62,9 +62,8 @@ begin
     update {{.schema}}._gw_gates as g
        set running      = greatest(0, g.running - e.jobs),
            closed_until = greatest(g.closed_until, e.closed_until),
-           theoretic_at = case when e.returned > 0 and coalesce(g.rate, l.rate) is not null
-                               then g.theoretic_at - {{.schema}}._gw_charge(e.returned, coalesce(g.rate, l.rate), coalesce(g.per, l.per))
-                               else g.theoretic_at end
+           theoretic_at = coalesce(g.theoretic_at - {{.schema}}._gw_charge(e.returned, coalesce(g.rate, l.rate), coalesce(g.per, l.per)),
+                                   g.theoretic_at) -- without a rate
       from ended as e
      cross join {{.schema}}._gw_limits as l
      where g.id = e.gate_id and l.id = g.limit_id
@@ -117,13 +116,17 @@ begin
                       from unnest(gate_ids) as u (id)
                      where (select true from {{.schema}}._gw_lanes as l where l.gate = u.id and l.gate > 0 limit 1));
   if gate_ids <> '{}' then
-    have_room := array(select r.gate_id from {{.schema}}._gw_gate_rooms(gate_ids, at) as r where r.room is distinct from 0);
-    insert into {{.schema}}._gw_gate_ends (limit_id, gate_id, at)
-    select (select g.limit_id from {{.schema}}._gw_gates as g where g.id = r.gate_id), r.gate_id, n.names_at
-      from {{.schema}}._gw_gate_rooms(gate_ids, at) as r
-     cross join lateral (select case when r.room = 0 then r.opens_at else '-infinity' end as names_at) as n
-     where n.names_at < 'infinity'
-       and (select true from {{.schema}}._gw_gate_ends as e where e.gate_id = r.gate_id and e.at <= n.names_at limit 1) is not true;
+    with rooms as materialized (
+      select r.gate_id, r.room, case when r.room = 0 then r.opens_at else '-infinity' end as names_at
+        from {{.schema}}._gw_gate_rooms(gate_ids, at) as r
+    ), named as (
+      insert into {{.schema}}._gw_gate_ends (limit_id, gate_id, at)
+      select (select g.limit_id from {{.schema}}._gw_gates as g where g.id = r.gate_id), r.gate_id, r.names_at
+        from rooms as r
+       where r.names_at < 'infinity'
+         and (select true from {{.schema}}._gw_gate_ends as e where e.gate_id = r.gate_id and e.at <= r.names_at limit 1) is not true
+    )
+    select array_agg(r.gate_id) into have_room from rooms as r where r.room is distinct from 0;
   end if;
   return have_room;
 end;

@@ -80,7 +80,7 @@ begin
       perform {{.schema}}._gw_take_claim_cursor(claim);
     end if;
     is_plain := task_forbidden_flags is null and current_setting('gw.claim_cursor', true) = ''
-                and (pg_relation_size('{{ replace "'" "''" .schema }}._gw_limit_changes'::regclass) = 0 or not {{.schema}}._gw_has_limits());
+                and not {{.schema}}._gw_has_limits();
   end if;
 
   if is_plain then

@@ -1,5 +1,5 @@
 -- The jobs that a claim looks at while limits apply. All these functions read without locks; run_at, turn and id give the order among
--- jobs of one priority. They pass over rows that another transaction is changing; see _gw_is_free.
+-- jobs of one priority. They pass over rows that another transaction is changing; see _gw_may_lock.
 
 -- Returns the first incoming jobs of each of these tasks. A job whose lane has jobs before it, or that is to take its turn, parks: it
 -- goes into its lane first. A task of which all jobs share their gates needs no more of them than these have room. Incoming jobs of a
@@ -34,7 +34,7 @@ begin
             from {{.schema}}._private_jobs as j
            where j.is_available and j.job_queue_id = -1 and j.task_id = t.task_id
              and {{.schema}}._gw_suits(j.run_at, j.task_id, j.flags, claim.due, null, claim.forbidden_flags, claim.flagged_tasks, claim.task_flags)
-             and (j.xmax = '0' or {{.schema}}._gw_is_free(j.xmax, snapshot))
+             and {{.schema}}._gw_may_lock(j.xmax, snapshot, null)
            order by j.priority, j.run_at, j.id
            limit case when t.is_fair then greatest(wide, 300)
                       when shared.room = 0 then 0
@@ -92,7 +92,7 @@ begin
                       from {{.schema}}._private_jobs as j
                      where j.is_available and j.job_queue_id = l.id and (j.priority, j.run_at, j.id) >= (l.priority, l.run_at, l.job_id)
                        and {{.schema}}._gw_suits(j.run_at, j.task_id, j.flags, claim.due, null, claim.forbidden_flags, claim.flagged_tasks, claim.task_flags)
-                       and (j.xmax = '0' or {{.schema}}._gw_is_free(j.xmax, snapshot))
+                       and {{.schema}}._gw_may_lock(j.xmax, snapshot, null)
                      order by j.priority, j.run_at, j.id
                      limit case when r.room is null then most else least(most, greatest(r.room, 1)) end) as j) as j on true
   ), first as (
@@ -140,7 +140,7 @@ begin
           select j.ctid as place, j.xmin as version, j.id, j.priority, j.run_at, j.task_id, j.payload, j.flags
             from {{.schema}}._private_jobs as j
            where j.is_available and j.job_queue_id = q.id
-             and {{.schema}}._gw_suits(j.run_at, j.task_id, j.flags, claim.due, claim.task_ids, claim.forbidden_flags, claim.flagged_tasks, claim.task_flags)
+             and {{.schema}}._gw_suits_claim(j.run_at, j.task_id, j.flags, claim)
            order by j.priority, j.run_at, j.id
            limit 1) as j
     left join unnest(tasks) as t on t.task_id = j.task_id
@@ -181,8 +181,8 @@ begin
     from (select j.ctid as place, j.task_id
             from {{.schema}}._private_jobs as j
            where j.is_available and j.job_queue_id is null
-             and {{.schema}}._gw_suits(j.run_at, j.task_id, j.flags, claim.due, claim.task_ids, claim.forbidden_flags, claim.flagged_tasks, claim.task_flags)
-             and (j.xmax = '0' or {{.schema}}._gw_is_free(j.xmax, snapshot))
+             and {{.schema}}._gw_suits_claim(j.run_at, j.task_id, j.flags, claim)
+             and {{.schema}}._gw_may_lock(j.xmax, snapshot, null)
            order by j.priority, j.run_at, j.id
            limit wide) as p;
   came := places is not null;

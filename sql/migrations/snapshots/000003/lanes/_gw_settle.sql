@@ -118,18 +118,7 @@ begin
   ), ended as (
     select o.gate_id, sum(o.jobs) as jobs, sum(o.returned) as returned, max(o.closed_until) as closed_until from gone as o group by o.gate_id
   ), running as (
-    select u.gate_id, count(*) as jobs
-      from (select j.job_queue_id as lane_id
-              from {{.schema}}._private_jobs as j
-             where not j.is_available and (j.locked_at is null or j.job_queue_id < 0)
-               and (case when j.locked_at is not null then j.job_queue_id else 0 end) <= -16
-            union all
-            select q.lane_id
-              from {{.schema}}._gw_queued_lanes as q
-             where exists (select from {{.schema}}._private_jobs as j where j.id = q.job_id and j.locked_at is not null offset 0)) as r
-     cross join lateral (select l.gates from {{.schema}}._gw_lanes as l where l.id = r.lane_id offset 0) as l
-     cross join unnest(l.gates) as u (gate_id)
-     group by u.gate_id
+    select r.gate_id, count(*) as jobs from {{.schema}}._gw_running_at(null) as r group by r.gate_id
   ), kept as (
     select e.gate_id, sum(e.jobs) as jobs
       from {{.schema}}._gw_gate_ends as e
@@ -139,8 +128,7 @@ begin
     update {{.schema}}._gw_gates as g
        set running      = n.jobs,
            closed_until = greatest(g.closed_until, n.closed_until),
-           theoretic_at = case when n.returned > 0 and n.rate is not null
-                               then g.theoretic_at - {{.schema}}._gw_charge(n.returned, n.rate, n.per) else g.theoretic_at end
+           theoretic_at = coalesce(g.theoretic_at - {{.schema}}._gw_charge(n.returned, n.rate, n.per), g.theoretic_at) -- without a rate
       from (select o.id, coalesce(r.jobs, 0) + coalesce(k.jobs, 0) as jobs, o.running - coalesce(e.jobs, 0) as expected, e.returned, e.closed_until,
                    coalesce(o.rate, l.rate) as rate, coalesce(o.per, l.per) as per
               from {{.schema}}._gw_gates as o

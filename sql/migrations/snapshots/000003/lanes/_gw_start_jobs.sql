@@ -59,11 +59,9 @@ begin
     update {{.schema}}._gw_gates as g
        set running      = g.running + p.jobs,
            served_at    = claim.claimed_at,
-           theoretic_at = case when p.rate is null then g.theoretic_at
-                               else greatest(g.theoretic_at, claim.claimed_at) + {{.schema}}._gw_charge(p.jobs, p.rate, p.per) end
-      from (select u.id, n.jobs, coalesce(g.rate, l.rate) as rate, coalesce(g.per, l.per) as per
+           theoretic_at = coalesce(greatest(g.theoretic_at, claim.claimed_at) + {{.schema}}._gw_charge(p.jobs, p.rate, p.per), g.theoretic_at)
+      from (select n.id, n.jobs, coalesce(g.rate, l.rate) as rate, coalesce(g.per, l.per) as per
               from (select k.id, count(*)::integer as jobs from started as s cross join unnest(s.gates) as k (id) group by k.id) as n
-             cross join lateral (select n.id) as u
               join {{.schema}}._gw_gates as g on g.id = n.id
               join {{.schema}}._gw_limits as l on l.id = g.limit_id) as p
      where g.id = p.id

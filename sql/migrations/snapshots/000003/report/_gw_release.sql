@@ -81,8 +81,9 @@ comment on function {{.schema}}._gw_take_paused(integer[]) is
   'Internal: gives those of these queues that are paused and free to their pauses.';
 
 -- Tells the gates of the limits of these jobs that they run no longer, with a row of _gw_gate_ends for each gate, and notifies the
--- workers if jobs may wait for it. A rate takes back a start less what it has made up for since: later starts may have counted on that. Nothing is decided here, and no row waited for: the next claim that holds the limit counts. A lane
--- or gate that is missing is ignored; a heartbeat counts anew.
+-- workers if jobs may wait for it. A rate takes back a start less what it has made up for since: later starts may have counted on that.
+-- Nothing is decided here, and no row waited for: the next claim that holds the limit counts. A lane or gate that is missing is ignored; a
+-- heartbeat counts anew.
 -- kind: see _gw_release. The function is security definer, because some of its callers run with the rights of theirs.
 create or replace function {{.schema}}._gw_release_gates(
   jobs {{.schema}}._gw_ended_job[],

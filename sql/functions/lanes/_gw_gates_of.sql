@@ -70,30 +70,3 @@ $$;
 
 comment on function {{.schema}}._gw_gates_of(integer[], json, jsonb) is
   'Internal: returns the gates that a job passes under these limits.';
-
--- Returns the gates that a job of this task passes by the present limits, for those who do not hold them.
-create or replace function {{.schema}}._gw_job_gates(
-  task_id integer,
-  payload json,
-  flags   jsonb
-)
-  returns table (limit_id integer, key text, is_total boolean, gate_id integer)
-  language plpgsql
-  stable
-  rows 2
-  set search_path = pg_catalog, pg_temp
-as $$
-begin
-  return query
-  select g.limit_id, g.key, g.is_total, g.gate_id
-    from {{.schema}}._gw_gates_of(
-           array(select l.id
-                   from {{.schema}}._gw_limits as l
-                  where l.tasks is null
-                     or (select t.identifier from {{.schema}}._private_tasks as t where t.id = _gw_job_gates.task_id) = any (l.tasks)),
-           payload, flags) as g;
-end;
-$$;
-
-comment on function {{.schema}}._gw_job_gates(integer, json, jsonb) is
-  'Internal: returns the gates that a job of this task passes by the present limits.';
