@@ -37,34 +37,47 @@ var (
 
 // functions returns the functions of a file.
 func functions(file, text string) (all []function) {
-	var end string
+	var end, arguments string
 	var inArguments bool
 	for line := range strings.Lines(text) {
 		line = strings.TrimRight(line, "\n")
 		if m := creation.FindStringSubmatch(line); m != nil {
 			all = append(all, function{file: file, name: m[1]})
-			end, inArguments = "none", strings.HasSuffix(line, "(")
+			end, inArguments, arguments = "none", true, ""
+			line = line[len(m[0]):]
 		}
 		if end == "" {
 			continue
 		}
 		f := &all[len(all)-1]
 		word := strings.TrimSpace(line)
-		if word == "" || strings.HasPrefix(word, "--") {
+		if word == "" && f.lines > 0 || strings.HasPrefix(word, "--") {
 			continue
 		}
 		f.lines++
-		switch {
-		case inArguments && strings.HasPrefix(line, ")"):
-			inArguments = false
-		case inArguments && f.lines > 1 && !strings.HasPrefix(word, "out "):
-			name, _, _ := strings.Cut(word, " ")
-			f.arguments = append(f.arguments, name)
+		if inArguments {
+			code, _, _ := strings.Cut(word, " -- ")
+			arguments += " " + code
+			if strings.HasSuffix(code, ")") {
+				inArguments = false
+				f.arguments = names(strings.TrimSuffix(arguments, ")"))
+			}
 		}
 		if m := quote.FindStringSubmatch(line); m != nil {
 			end = m[1] + ";"
 		} else if line == end {
 			end = ""
+		}
+	}
+	return all
+}
+
+// names returns the names of the arguments in a list of them, without results.
+func names(arguments string) (all []string) {
+	for argument := range strings.SplitSeq(arguments, ",") {
+		name, _, _ := strings.Cut(strings.TrimSpace(argument), " ")
+		if name != "" && name != "out" {
+			all = append(all, name)
 		}
 	}
 	return all

@@ -3,14 +3,8 @@
 -- operation, such as the steps of a change of many jobs, are one row.
 -- Locks: the row of the operation.
 create or replace function {{.schema}}._gw_record_act(
-  act     text,
-  jobs    bigint,
-  subject text     default null,
-  job_ids bigint[] default null
-)
-  returns void
-  language plpgsql
-  set search_path = pg_catalog, pg_temp
+  act text, jobs bigint, subject text default null, job_ids bigint[] default null)
+  returns void language plpgsql set search_path = pg_catalog, pg_temp
 as $$
 declare
   of_operation constant text := nullif(current_setting('gw.operation', true), '');

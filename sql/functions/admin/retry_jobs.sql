@@ -41,16 +41,9 @@ comment on function {{.schema}}.redrive_jobs(bigint[], interval, timestamptz) is
   'Makes these jobs due one after the other and returns them, in all other respects as retry_jobs(). apart: the time between two jobs, in the order of the list. starting_at: when the first one is due, default now.';
 
 -- For retry_jobs and redrive_jobs, which leave the settings of the planner to it. Without the times the jobs are due now.
-create or replace function {{.schema}}._gw_retry_jobs(
-  job_ids     bigint[],
-  apart       interval,
-  starting_at timestamptz
-)
-  returns setof {{.schema}}._private_jobs
-  language plpgsql
-  set search_path = pg_catalog, pg_temp
-  set enable_seqscan = off
-  set jit = off
+create or replace function {{.schema}}._gw_retry_jobs(job_ids bigint[], apart interval, starting_at timestamptz)
+  returns setof {{.schema}}._private_jobs language plpgsql set search_path = pg_catalog, pg_temp
+  set enable_seqscan = off set jit = off
 as $$
 declare
   ready bigint;

@@ -7,17 +7,9 @@
 -- statements, and usually a short search suffices: 'first queues' reads the first queued jobs, 'few queues' each queue if there are
 -- at most 16. snapshot, lockers: see _gw_may_lock.
 create or replace function {{.schema}}._gw_front_queues(
-  claim      {{.schema}}._gw_claim,
-  plain      {{.schema}}._gw_place[],
-  hint       text,
-  snapshot   txid_snapshot,
-  lockers    xid[],
-  out heads  {{.schema}}._gw_place[],
-  out wanted integer,
-  out look   text
-)
-  language plpgsql
-  set search_path = pg_catalog, pg_temp -- get_job_batch sets the planner options
+  claim {{.schema}}._gw_claim, plain {{.schema}}._gw_place[], hint text, snapshot txid_snapshot, lockers xid[],
+  out heads {{.schema}}._gw_place[], out wanted integer, out look text)
+  language plpgsql set search_path = pg_catalog, pg_temp -- get_job_batch sets the planner options
 as $$
 declare
   jobs_each integer           := case when plain = '{}' then claim.queue_batch else 1 end;
@@ -67,12 +59,8 @@ comment on function {{.schema}}._gw_front_queues({{.schema}}._gw_claim, {{.schem
   'Internal: returns the named queues whose head jobs belong in the next batch, and how many of them to take.';
 
 -- Returns the named queues whose head jobs suit a claim in a schema with limits, in the order of those heads. It only reads.
-create or replace function {{.schema}}._gw_first_queues(
-  claim {{.schema}}._gw_claim
-)
-  returns integer[]
-  language plpgsql
-  set search_path = pg_catalog, pg_temp -- get_job_batch sets the planner options
+create or replace function {{.schema}}._gw_first_queues(claim {{.schema}}._gw_claim)
+  returns integer[] language plpgsql set search_path = pg_catalog, pg_temp -- get_job_batch sets the planner options
 as $$
 begin
   claim.queue_batch := 1;

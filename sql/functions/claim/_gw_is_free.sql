@@ -7,13 +7,8 @@
 -- The number in snapshots is the one nearest to the end of the snapshot that has the 32 bits of xmax. snapshot: must not
 -- be newer than that of the statement. In PL/pgSQL, because inlined it would cost every claim 1 %, and without a
 -- search_path of its own, which would cost more than the function.
-create or replace function {{.schema}}._gw_is_free(
-  locker   xid,
-  snapshot txid_snapshot
-)
-  returns boolean
-  language plpgsql
-  stable
+create or replace function {{.schema}}._gw_is_free(locker xid, snapshot txid_snapshot)
+  returns boolean language plpgsql stable
 as $$
 begin
   return pg_catalog.txid_visible_in_snapshot(
@@ -31,13 +26,8 @@ comment on function {{.schema}}._gw_is_free(xid, txid_snapshot) is
 
 -- Returns the transactions that were open at this snapshot, for claims of many jobs that have a transaction number already: for
 -- these, _gw_is_free is the same as an xmax that is none of these, which is much faster. Otherwise it returns null.
-create or replace function {{.schema}}._gw_lockers(
-  snapshot txid_snapshot
-)
-  returns xid[]
-  language plpgsql
-  stable
-  set search_path = pg_catalog, pg_temp
+create or replace function {{.schema}}._gw_lockers(snapshot txid_snapshot)
+  returns xid[] language plpgsql stable set search_path = pg_catalog, pg_temp
 as $$
 begin
   return case when txid_current_if_assigned() is not null
@@ -50,14 +40,8 @@ comment on function {{.schema}}._gw_lockers(txid_snapshot) is
 
 -- Returns whether a claim may try to lock a visible row with this xmax. snapshot: null to try any row; lockers: what _gw_lockers
 -- returned for it. The function is a single expression, so the claims inline it.
-create or replace function {{.schema}}._gw_may_lock(
-  locker   xid,
-  snapshot txid_snapshot,
-  lockers  xid[]
-)
-  returns boolean
-  language sql
-  stable
+create or replace function {{.schema}}._gw_may_lock(locker xid, snapshot txid_snapshot, lockers xid[])
+  returns boolean language sql stable
 as $$
   select locker operator(pg_catalog.=) '0' or snapshot is null
          or case when lockers is not null then not locker operator(pg_catalog.=) any (lockers) else {{.schema}}._gw_is_free(locker, snapshot) end

@@ -2,13 +2,8 @@
 -- next job has no queue. Returns null if this short search does not suffice. snapshot: see _gw_may_lock.
 -- Locks: that queue, without waiting.
 create or replace function {{.schema}}._gw_lock_first_queue(
-  claim      {{.schema}}._gw_claim,
-  from_place {{.schema}}._gw_place,
-  snapshot   txid_snapshot
-)
-  returns integer
-  language plpgsql
-  set search_path = pg_catalog, pg_temp -- get_job_batch sets the planner options
+  claim {{.schema}}._gw_claim, from_place {{.schema}}._gw_place, snapshot txid_snapshot)
+  returns integer language plpgsql set search_path = pg_catalog, pg_temp -- get_job_batch sets the planner options
 as $$
 declare
   plain    record;

@@ -3,17 +3,9 @@
 -- snapshot, lockers: see _gw_may_lock.
 -- Locks: the jobs, without waiting.
 create or replace function {{.schema}}._gw_lock_plain_jobs(
-  claim      {{.schema}}._gw_claim,
-  from_place {{.schema}}._gw_place,
-  room       integer,
-  snapshot   txid_snapshot,
-  lockers    xid[],
-  out places tid[],
-  out bytes  numeric,
-  out beyond boolean
-)
-  language plpgsql
-  set search_path = pg_catalog, pg_temp -- get_job_batch sets the planner options
+  claim {{.schema}}._gw_claim, from_place {{.schema}}._gw_place, room integer, snapshot txid_snapshot, lockers xid[],
+  out places tid[], out bytes numeric, out beyond boolean)
+  language plpgsql set search_path = pg_catalog, pg_temp -- get_job_batch sets the planner options
 as $$
 declare
   first {{.schema}}._gw_place := from_place;

@@ -2,13 +2,8 @@
 -- It goes from priority to priority, so it does not read future jobs of a more urgent one; after 500 priorities it reads each job.
 -- snapshot, lockers: see _gw_may_lock.
 create or replace function {{.schema}}._gw_plain_places(
-  claim      {{.schema}}._gw_claim,
-  from_place {{.schema}}._gw_place,
-  snapshot   txid_snapshot,
-  lockers    xid[]
-)
-  returns {{.schema}}._gw_place[]
-  language plpgsql
+  claim {{.schema}}._gw_claim, from_place {{.schema}}._gw_place, snapshot txid_snapshot, lockers xid[])
+  returns {{.schema}}._gw_place[] language plpgsql
   set search_path = pg_catalog, pg_temp -- get_job_batch sets the planner options
 as $$
 declare

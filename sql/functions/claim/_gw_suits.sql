@@ -3,18 +3,9 @@
 -- flagged_tasks, task_flags: see _gw_task_flags. For a task that is not in flagged_tasks the slice is null, which
 -- forbids nothing.
 create or replace function {{.schema}}._gw_suits(
-  run_at          timestamptz,
-  task_id         integer,
-  flags           jsonb,
-  due             timestamptz,
-  task_ids        integer[],
-  forbidden_flags text[],
-  flagged_tasks   integer[] default null,
-  task_flags      text[]    default null
-)
-  returns boolean
-  language sql
-  immutable
+  run_at timestamptz, task_id integer, flags jsonb, due timestamptz, task_ids integer[], forbidden_flags text[],
+  flagged_tasks integer[] default null, task_flags text[] default null)
+  returns boolean language sql immutable
 as $$
   select run_at operator(pg_catalog.<=) due
          and (task_id operator(pg_catalog.=) any (task_ids)) is not false
@@ -30,14 +21,8 @@ comment on function {{.schema}}._gw_suits(timestamptz, integer, jsonb, timestamp
 
 -- The same for what a claim is for.
 create or replace function {{.schema}}._gw_suits_claim(
-  run_at  timestamptz,
-  task_id integer,
-  flags   jsonb,
-  claim   {{.schema}}._gw_claim
-)
-  returns boolean
-  language sql
-  immutable
+  run_at timestamptz, task_id integer, flags jsonb, claim {{.schema}}._gw_claim)
+  returns boolean language sql immutable
 as $$
   select {{.schema}}._gw_suits(run_at, task_id, flags, claim.due, claim.task_ids, claim.forbidden_flags, claim.flagged_tasks, claim.task_flags)
 $$;

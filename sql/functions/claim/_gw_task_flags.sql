@@ -5,14 +5,8 @@
 -- flags does not exist yet, the function returns all existing tasks in its place.
 -- Raises GWWFF (not an object of lists of texts).
 create or replace function {{.schema}}._gw_task_flags(
-  task_forbidden_flags json,
-  inout task_ids       integer[],
-  out flagged_tasks    integer[],
-  out task_flags       text[]
-)
-  language plpgsql
-  stable
-  set search_path = pg_catalog, pg_temp
+  task_forbidden_flags json, inout task_ids integer[], out flagged_tasks integer[], out task_flags text[])
+  language plpgsql stable set search_path = pg_catalog, pg_temp
 as $$
 declare
   wrong record;

@@ -6,16 +6,9 @@
 
 -- Reads the first jobs in queues: enough, unless they are of busy queues or of other tasks.
 create or replace function {{.schema}}._gw_walk_queues(
-  claim           {{.schema}}._gw_claim,
-  before          {{.schema}}._gw_place,
-  jobs_each       integer,
-  snapshot        txid_snapshot,
-  lockers         xid[],
-  out heads       {{.schema}}._gw_place[],
-  out is_complete boolean
-)
-  language plpgsql
-  set search_path = pg_catalog, pg_temp -- get_job_batch sets the planner options
+  claim {{.schema}}._gw_claim, before {{.schema}}._gw_place, jobs_each integer, snapshot txid_snapshot, lockers xid[],
+  out heads {{.schema}}._gw_place[], out is_complete boolean)
+  language plpgsql set search_path = pg_catalog, pg_temp -- get_job_batch sets the planner options
 as $$
 begin
   with walked as materialized (
@@ -55,16 +48,9 @@ comment on function {{.schema}}._gw_walk_queues({{.schema}}._gw_claim, {{.schema
 -- Reads the first jobs in queues of the tasks of the claim, so the number of queues of other tasks does not matter. It goes from
 -- priority to priority, so it reads no future job. The row comparison can use only _gw_queued_tasks, whatever the statistics are.
 create or replace function {{.schema}}._gw_walk_tasks(
-  claim           {{.schema}}._gw_claim,
-  before          {{.schema}}._gw_place,
-  jobs_each       integer,
-  snapshot        txid_snapshot,
-  lockers         xid[],
-  out heads       {{.schema}}._gw_place[],
-  out is_complete boolean
-)
-  language plpgsql
-  set search_path = pg_catalog, pg_temp -- get_job_batch sets the planner options
+  claim {{.schema}}._gw_claim, before {{.schema}}._gw_place, jobs_each integer, snapshot txid_snapshot, lockers xid[],
+  out heads {{.schema}}._gw_place[], out is_complete boolean)
+  language plpgsql set search_path = pg_catalog, pg_temp -- get_job_batch sets the planner options
 as $$
 begin
   with recursive priorities (priority, number) as (
@@ -127,15 +113,9 @@ comment on function {{.schema}}._gw_walk_tasks({{.schema}}._gw_claim, {{.schema}
 
 -- Goes from queue to queue and reads the first job of each that the claim may take: complete unless there are more than most_queues.
 create or replace function {{.schema}}._gw_step_queues(
-  claim           {{.schema}}._gw_claim,
-  most_queues     integer,
-  snapshot        txid_snapshot,
-  lockers         xid[],
-  out heads       {{.schema}}._gw_place[],
-  out is_complete boolean
-)
-  language plpgsql
-  set search_path = pg_catalog, pg_temp -- get_job_batch sets the planner options
+  claim {{.schema}}._gw_claim, most_queues integer, snapshot txid_snapshot, lockers xid[],
+  out heads {{.schema}}._gw_place[], out is_complete boolean)
+  language plpgsql set search_path = pg_catalog, pg_temp -- get_job_batch sets the planner options
 as $$
 begin
   with recursive queues (id, number) as (

@@ -2,13 +2,8 @@
 -- and job_id is null.
 -- Locks: as add_job. Raises what add_job raises.
 create or replace function {{.schema}}._gw_add_cron_job(
-  entry         {{.schema}}._gw_schedules,
-  run           timestamptz,
-  is_backfilled boolean
-)
-  returns {{.schema}}._gw_cron_run
-  language plpgsql
-  set search_path = pg_catalog, pg_temp
+  entry {{.schema}}._gw_schedules, run timestamptz, is_backfilled boolean)
+  returns {{.schema}}._gw_cron_run language plpgsql set search_path = pg_catalog, pg_temp
 as $$
 declare
   payload constant json := {{.schema}}._gw_cron_payload(entry.payload, run, is_backfilled);
@@ -35,12 +30,8 @@ comment on function {{.schema}}._gw_add_cron_job({{.schema}}._gw_schedules, time
   'Internal, for run_cron: adds the job of a recurring job for a minute.';
 
 -- Records the last minutes of recurring jobs, whose rows the caller holds, and the last jobs of schedules.
-create or replace function {{.schema}}._gw_record_cron_jobs(
-  added {{.schema}}._gw_cron_run[]
-)
-  returns void
-  language plpgsql
-  set search_path = pg_catalog, pg_temp
+create or replace function {{.schema}}._gw_record_cron_jobs(added {{.schema}}._gw_cron_run[])
+  returns void language plpgsql set search_path = pg_catalog, pg_temp
 as $$
 begin
   if added is null then
@@ -65,13 +56,8 @@ comment on function {{.schema}}._gw_record_cron_jobs({{.schema}}._gw_cron_run[])
 
 -- Returns the entries that do not run, as a JSON array for run_cron: items whose identifier a schedule has, and schedules whose time
 -- zone is unknown; null: none.
-create or replace function {{.schema}}._gw_cron_problems(
-  items {{.schema}}._gw_schedules[]
-)
-  returns json
-  language plpgsql
-  stable
-  set search_path = pg_catalog, pg_temp
+create or replace function {{.schema}}._gw_cron_problems(items {{.schema}}._gw_schedules[])
+  returns json language plpgsql stable set search_path = pg_catalog, pg_temp
 as $$
 begin
   return (

@@ -4,13 +4,8 @@
 -- Locks: new patterns, sorted.
 -- Raises GWRIT, GWRPT, GWRTZ, what add_job would raise for the jobs, and 22P05 or 22P02 for a payload with escapes that
 -- stand for no text.
-create or replace function {{.schema}}._gw_check_crons(
-  entries {{.schema}}._gw_schedules[],
-  source  text
-)
-  returns void
-  language plpgsql
-  set search_path = pg_catalog, pg_temp
+create or replace function {{.schema}}._gw_check_crons(entries {{.schema}}._gw_schedules[], source text)
+  returns void language plpgsql set search_path = pg_catalog, pg_temp
 as $$
 declare
   entry record;

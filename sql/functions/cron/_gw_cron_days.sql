@@ -1,11 +1,6 @@
 -- Returns whether a day matches a pattern. The function is a single expression, so callers inline it.
-create or replace function {{.schema}}._gw_cron_matches_day(
-  parsed {{.schema}}._gw_cron_patterns,
-  day    date
-)
-  returns boolean
-  language sql
-  immutable
+create or replace function {{.schema}}._gw_cron_matches_day(parsed {{.schema}}._gw_cron_patterns, day date)
+  returns boolean language sql immutable
 as $$
   select (parsed.months operator(pg_catalog.>>) extract(month from day)::integer)
          operator(pg_catalog.&) ((parsed.dates operator(pg_catalog.>>) extract(day from day)::integer)
@@ -18,15 +13,8 @@ comment on function {{.schema}}._gw_cron_matches_day({{.schema}}._gw_cron_patter
 
 -- Returns the first matching day in a range; null if there is none. The function steps by month: it needs a few dozen
 -- steps to the next leap year.
-create or replace function {{.schema}}._gw_cron_next_day(
-  parsed {{.schema}}._gw_cron_patterns,
-  since  date,
-  until  date
-)
-  returns date
-  language plpgsql
-  immutable
-  set search_path = pg_catalog, pg_temp
+create or replace function {{.schema}}._gw_cron_next_day(parsed {{.schema}}._gw_cron_patterns, since date, until date)
+  returns date language plpgsql immutable set search_path = pg_catalog, pg_temp
 as $$
 declare
   year  integer := extract(year from since);

@@ -1,13 +1,7 @@
 -- Returns the items of run_cron as rows of _gw_schedules, in their order and with defaults for omitted keys.
 -- Raises GWRIT (not an array of objects; if is_strict, also an unknown key), class 22 (a value of the wrong type).
-create or replace function {{.schema}}._gw_cron_items(
-  items     json,
-  is_strict boolean
-)
-  returns {{.schema}}._gw_schedules[]
-  language plpgsql
-  stable
-  set search_path = pg_catalog, pg_temp
+create or replace function {{.schema}}._gw_cron_items(items json, is_strict boolean)
+  returns {{.schema}}._gw_schedules[] language plpgsql stable set search_path = pg_catalog, pg_temp
 as $$
 declare
   known_keys  constant text[] := array['identifier', 'task', 'pattern', 'time_zone', 'payload', 'fill', 'queue_name',

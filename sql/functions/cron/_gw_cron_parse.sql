@@ -4,16 +4,8 @@
 -- source describes where the pattern comes from.
 -- Raises GWRPT.
 create or replace function {{.schema}}._gw_cron_field(
-  field   text,
-  name    text,
-  lowest  integer,
-  highest integer,
-  source  text
-)
-  returns bigint
-  language plpgsql
-  immutable
-  set search_path = pg_catalog, pg_temp
+  field text, name text, lowest integer, highest integer, source text)
+  returns bigint language plpgsql immutable set search_path = pg_catalog, pg_temp
 as $$
 declare
   whole  constant bigint := (2::bigint << highest) - (1::bigint << lowest);
@@ -68,14 +60,8 @@ comment on function {{.schema}}._gw_cron_field(text, text, integer, integer, tex
 -- are restricted, a day has to match one of them. A field that does not count gets an empty mask, so a day matches if
 -- either mask matches.
 -- Raises GWRPT.
-create or replace function {{.schema}}._gw_cron_parse(
-  pattern text,
-  source  text
-)
-  returns {{.schema}}._gw_cron_patterns
-  language plpgsql
-  immutable
-  set search_path = pg_catalog, pg_temp
+create or replace function {{.schema}}._gw_cron_parse(pattern text, source text)
+  returns {{.schema}}._gw_cron_patterns language plpgsql immutable set search_path = pg_catalog, pg_temp
 as $$
 declare
   fields text[] := regexp_match(

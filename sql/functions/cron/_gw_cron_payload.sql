@@ -1,14 +1,7 @@
 -- Returns the payload of a recurring job with the key _cron added for this run. The rest of the payload keeps its
 -- spelling.
-create or replace function {{.schema}}._gw_cron_payload(
-  payload    json,
-  run        timestamptz,
-  backfilled boolean
-)
-  returns json
-  language plpgsql
-  stable
-  set search_path = pg_catalog, pg_temp
+create or replace function {{.schema}}._gw_cron_payload(payload json, run timestamptz, backfilled boolean)
+  returns json language plpgsql stable set search_path = pg_catalog, pg_temp
 as $$
 declare
   cron constant text := '"_cron":{"ts":"' || to_char(run at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"')

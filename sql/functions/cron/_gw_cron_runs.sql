@@ -4,16 +4,8 @@
 -- intervals of real time that is sufficient. A fixed time of day runs at the first pass of its local time only, not
 -- when that local time is repeated. If its local time is skipped, it runs at the first minute after the gap.
 create or replace function {{.schema}}._gw_cron_runs(
-  parsed    {{.schema}}._gw_cron_patterns,
-  since     timestamptz,
-  until     timestamptz,
-  time_zone text,
-  most      integer default null
-)
-  returns setof timestamptz
-  language plpgsql
-  stable
-  set search_path = pg_catalog, pg_temp
+  parsed {{.schema}}._gw_cron_patterns, since timestamptz, until timestamptz, time_zone text, most integer default null)
+  returns setof timestamptz language plpgsql stable set search_path = pg_catalog, pg_temp
 as $$
 declare
   -- Timestamps are whole minutes. Those of real time are in UTC.

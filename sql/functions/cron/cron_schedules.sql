@@ -1,12 +1,6 @@
 -- Returns the state of a job. A job that has completed or was removed has no row, so its state is unknown.
-create or replace function {{.schema}}._gw_job_outcome(
-  job_id bigint
-)
-  returns text
-  language plpgsql
-  stable
-  strict
-  set search_path = pg_catalog, pg_temp
+create or replace function {{.schema}}._gw_job_outcome(job_id bigint)
+  returns text language plpgsql stable strict set search_path = pg_catalog, pg_temp
 as $$
 begin
   return coalesce(

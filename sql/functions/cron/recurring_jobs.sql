@@ -1,9 +1,7 @@
 -- Returns the rows of _private_known_crontabs. The view below reads them through this function, because a view on the
 -- table would prevent Graphile Worker's migrations from changing it. The caller needs the right to read the table.
 create or replace function {{.schema}}._gw_known_crons()
-  returns table (identifier text, known_since timestamptz, last_execution timestamptz)
-  language plpgsql
-  stable
+  returns table (identifier text, known_since timestamptz, last_execution timestamptz) language plpgsql stable
   set search_path = pg_catalog, pg_temp
 as $$
 begin
@@ -11,8 +9,7 @@ begin
 end;
 $$;
 
-comment on function {{.schema}}._gw_known_crons() is
-  'Internal: returns the rows of _private_known_crontabs.';
+comment on function {{.schema}}._gw_known_crons() is 'Internal: returns the rows of _private_known_crontabs.';
 
 -- All recurring jobs that were ever registered, read-only: schedules of the database and items of crontabs. For an item
 -- only its identifier is known; it may no longer be in the crontab of any worker, or only in that of a Node worker,

@@ -1,10 +1,7 @@
 -- Shared functions of doctor().
 
 create or replace function {{.schema}}._gw_namespace()
-  returns regnamespace
-  language sql
-  stable
-  set search_path = pg_catalog, pg_temp
+  returns regnamespace language sql stable set search_path = pg_catalog, pg_temp
 as $$
   select p.pronamespace::regnamespace
     from pg_proc as p
@@ -16,14 +13,8 @@ comment on function {{.schema}}._gw_namespace() is
 
 -- Returns the percentage of a table that a finding reads, for tablesample system: all of a table of up to this many
 -- pages, a sample of a larger one. So the cost is the same however many live or dead rows there are.
-create or replace function {{.schema}}._gw_share_seen(
-  table_name text,
-  pages      bigint
-)
-  returns real
-  language sql
-  stable
-  set search_path = pg_catalog, pg_temp
+create or replace function {{.schema}}._gw_share_seen(table_name text, pages bigint)
+  returns real language sql stable set search_path = pg_catalog, pg_temp
 as $$
   select least(100, 100.0 * pages / greatest(1, pg_relation_size(c.oid) / current_setting('block_size')::bigint))::real
     from pg_class as c
@@ -33,14 +24,8 @@ $$;
 comment on function {{.schema}}._gw_share_seen(text, bigint) is
   'Internal: returns the percentage of a table that doctor() reads if it may read this many pages.';
 
-create or replace function {{.schema}}._gw_estimate(
-  seen       bigint,
-  share_seen real
-)
-  returns text
-  language sql
-  immutable
-  set search_path = pg_catalog, pg_temp
+create or replace function {{.schema}}._gw_estimate(seen bigint, share_seen real)
+  returns text language sql immutable set search_path = pg_catalog, pg_temp
 as $$
   select case when share_seen >= 100 then seen::text
               else 'about ' || round((seen * 100 / share_seen)::numeric)::text end
@@ -49,13 +34,8 @@ $$;
 comment on function {{.schema}}._gw_estimate(bigint, real) is
   'Internal: returns the number of rows of a table as text, estimated from the number seen in this percentage of it.';
 
-create or replace function {{.schema}}._gw_age(
-  since timestamptz
-)
-  returns text
-  language sql
-  stable
-  set search_path = pg_catalog, pg_temp
+create or replace function {{.schema}}._gw_age(since timestamptz)
+  returns text language sql stable set search_path = pg_catalog, pg_temp
 as $$
   select case when isfinite(since) then date_trunc('second', now() - since)::text else 'ever' end
 $$;
@@ -65,13 +45,8 @@ comment on function {{.schema}}._gw_age(timestamptz) is
 
 -- Returns a gw-run command for a remedy, quoted for a shell. It includes --schema if the schema is not gw-run's default.
 -- chr(39) is a single quote, chr(92) a backslash.
-create or replace function {{.schema}}._gw_command(
-  words text[]
-)
-  returns text
-  language sql
-  stable
-  set search_path = pg_catalog, pg_temp
+create or replace function {{.schema}}._gw_command(words text[])
+  returns text language sql stable set search_path = pg_catalog, pg_temp
 as $$
   select 'gw-run ' || string_agg(
            case when w.word ~ '^[a-zA-Z0-9_./:@%+=,-]+$' then w.word

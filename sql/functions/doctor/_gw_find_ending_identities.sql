@@ -2,9 +2,7 @@
 -- of the column may have a lower maximum than its sequence. A sequence that gives a column no default values
 -- is none of these: it is a cursor, or begins again by itself.
 create or replace function {{.schema}}._gw_find_ending_identities()
-  returns table (severity text, finding text, subject text, detail text, remedy text)
-  language plpgsql
-  stable
+  returns table (severity text, finding text, subject text, detail text, remedy text) language plpgsql stable
   set search_path = pg_catalog, pg_temp
 as $$
 begin

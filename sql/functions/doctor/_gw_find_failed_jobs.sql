@@ -1,11 +1,6 @@
 -- Permanently failed jobs if there are many.
-create or replace function {{.schema}}._gw_find_failed_jobs(
-  pages     bigint default 10000,
-  threshold bigint default 1000
-)
-  returns table (severity text, finding text, subject text, detail text, remedy text)
-  language plpgsql
-  stable
+create or replace function {{.schema}}._gw_find_failed_jobs(pages bigint default 10000, threshold bigint default 1000)
+  returns table (severity text, finding text, subject text, detail text, remedy text) language plpgsql stable
   set search_path = pg_catalog, pg_temp
 as $$
 declare

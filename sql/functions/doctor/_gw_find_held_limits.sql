@@ -1,13 +1,8 @@
 -- Jobs that limits hold back for a long time: lanes that a worker has closed for long, or in which the same jobs have run for long, and old
 -- pauses without an end. Reads at most 10 000 lanes and 1 000 incoming jobs.
 create or replace function {{.schema}}._gw_find_held_limits(
-  closed_for interval default '1 hour',
-  paused_for interval default '1 day',
-  full_for   interval default '3 hours'
-)
-  returns table (severity text, finding text, subject text, detail text, remedy text)
-  language plpgsql
-  stable
+  closed_for interval default '1 hour', paused_for interval default '1 day', full_for interval default '3 hours')
+  returns table (severity text, finding text, subject text, detail text, remedy text) language plpgsql stable
   set search_path = pg_catalog, pg_temp
 as $$
 begin
@@ -78,16 +73,8 @@ comment on function {{.schema}}._gw_find_held_limits(interval, interval, interva
   'Internal, for doctor(): lanes that stay closed for so long, pauses without an end that are this old, and lanes that have been full for so long.';
 
 -- Returns whether a due job of this task, in this queue, or at all if both are null, waits. It reads at most 10 000 jobs.
-create or replace function {{.schema}}._gw_waits_for(
-  task       text,
-  queue_name text
-)
-  returns boolean
-  language plpgsql
-  stable
-  set search_path = pg_catalog, pg_temp
-  set enable_seqscan = off
-  set jit = off
+create or replace function {{.schema}}._gw_waits_for(task text, queue_name text)
+  returns boolean language plpgsql stable set search_path = pg_catalog, pg_temp set enable_seqscan = off set jit = off
 as $$
 begin
   return exists (

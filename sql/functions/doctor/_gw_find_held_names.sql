@@ -1,9 +1,7 @@
 -- Sessions that hold the name locks exclusively, as cleanup() does for a short time. Any role may take advisory locks.
 -- Producers do not wait for these locks, but adding a job costs more while they are taken.
 create or replace function {{.schema}}._gw_find_held_names()
-  returns table (severity text, finding text, subject text, detail text, remedy text)
-  language sql
-  stable
+  returns table (severity text, finding text, subject text, detail text, remedy text) language sql stable
   set search_path = pg_catalog, pg_temp
 as $$
   select 'warning',
@@ -25,5 +23,4 @@ as $$
    limit 10
 $$;
 
-comment on function {{.schema}}._gw_find_held_names() is
-  'Internal, for doctor(): sessions that hold the name locks.';
+comment on function {{.schema}}._gw_find_held_names() is 'Internal, for doctor(): sessions that hold the name locks.';

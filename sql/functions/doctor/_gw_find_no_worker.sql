@@ -4,12 +4,8 @@
 -- is not reported. Jobs in a locked queue are not counted: _gw_find_held_queues() and _gw_find_stale_locks() report
 -- these queues.
 create or replace function {{.schema}}._gw_find_no_worker(
-  pages    bigint   default 10000,
-  patience interval default '5 minutes'
-)
-  returns table (severity text, finding text, subject text, detail text, remedy text)
-  language plpgsql
-  stable
+  pages bigint default 10000, patience interval default '5 minutes')
+  returns table (severity text, finding text, subject text, detail text, remedy text) language plpgsql stable
   set search_path = pg_catalog, pg_temp
 as $$
 declare

@@ -2,12 +2,8 @@
 -- These are jobs_main_index, which their claims read, and a unique index of all keys, for Graphile Worker's own add_job. The
 -- latter is found by what it is, because an adopted schema may have another name. Our functions also accept a unique index
 -- of the keys that are not null.
-create or replace function {{.schema}}._gw_find_node_indexes(
-  pages bigint default 10000
-)
-  returns table (severity text, finding text, subject text, detail text, remedy text)
-  language plpgsql
-  stable
+create or replace function {{.schema}}._gw_find_node_indexes(pages bigint default 10000)
+  returns table (severity text, finding text, subject text, detail text, remedy text) language plpgsql stable
   set search_path = pg_catalog, pg_temp
 as $$
 declare

@@ -2,12 +2,8 @@
 -- searches skip the dead rows of jobs that completed long ago.
 -- If the start time is not known (slots have none, and a role without pg_read_all_stats cannot see other roles'
 -- sessions), the number of transactions since then counts.
-create or replace function {{.schema}}._gw_find_old_snapshots(
-  transactions integer default 100000
-)
-  returns table (severity text, finding text, subject text, detail text, remedy text)
-  language plpgsql
-  stable
+create or replace function {{.schema}}._gw_find_old_snapshots(transactions integer default 100000)
+  returns table (severity text, finding text, subject text, detail text, remedy text) language plpgsql stable
   set search_path = pg_catalog, pg_temp
 as $$
 begin

@@ -5,10 +5,7 @@
 -- by their definitions as PostgreSQL prints them, ignoring case, quotes, parentheses and white space.
 -- xmin shows whether this transaction created them: an adopted schema may contain functions of other owners.
 create or replace function {{.schema}}._gw_objects()
-  returns table (object text, digest text, made_here boolean)
-  language sql
-  stable
-  set search_path = pg_catalog, pg_temp
+  returns table (object text, digest text, made_here boolean) language sql stable set search_path = pg_catalog, pg_temp
 as $$
   select case p.prokind when 'p' then 'procedure ' else 'function ' end || p.oid::regprocedure, md5(p.prosrc), p.xmin::text::bigint = txid_current_if_assigned() % (2::bigint ^ 32)::bigint
     from pg_proc as p
@@ -27,9 +24,7 @@ comment on function {{.schema}}._gw_objects() is
   'Internal: returns the functions and triggers of the schema, with a digest of each, and whether this transaction created it.';
 
 create or replace function {{.schema}}._gw_find_replaced_functions()
-  returns table (severity text, finding text, subject text, detail text, remedy text)
-  language sql
-  stable
+  returns table (severity text, finding text, subject text, detail text, remedy text) language sql stable
   set search_path = pg_catalog, pg_temp
 as $$
   select 'warning',

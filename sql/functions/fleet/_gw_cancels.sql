@@ -3,11 +3,7 @@
 -- Deletes the rows of jobs that are no longer running. While a canceled job runs, it has attempts = max_attempts + 1. A
 -- job that was revived and runs again does not.
 create or replace function {{.schema}}._gw_drop_spent_cancels()
-  returns void
-  language sql
-  set search_path = pg_catalog, pg_temp
-  set enable_seqscan = off
-  set jit = off
+  returns void language sql set search_path = pg_catalog, pg_temp set enable_seqscan = off set jit = off
 as $$
   delete from {{.schema}}._gw_cancels as c
    where c.job_id in (

@@ -5,15 +5,8 @@
 -- Locks: what these two functions lock.
 -- Raises 40001, 40P01, 55P03 and 57014, which do not depend on a job; nothing is freed then.
 create or replace function {{.schema}}._gw_free_jobs(
-  job_ids     bigint[],
-  dead        text[],
-  expiry      interval,
-  out freed   bigint,
-  out refused bigint
-)
-  language plpgsql
-  set search_path = pg_catalog, pg_temp
-  set jit = off
+  job_ids bigint[], dead text[], expiry interval, out freed bigint, out refused bigint)
+  language plpgsql set search_path = pg_catalog, pg_temp set jit = off
 as $$
 declare
   half constant integer := cardinality(job_ids) / 2;

@@ -3,13 +3,8 @@
 -- a sample. A worker that holds nothing is seen only if it listens and this role may see the statements of its session,
 -- which needs pg_read_all_stats if it is a session of another role. Channels belong to the database: if another schema has
 -- a queue, too, such a session may be listening for that one, and is left out.
-create or replace function {{.schema}}._gw_node_workers(
-  pages bigint default 10000
-)
-  returns table (worker text, detail text)
-  language plpgsql
-  stable
-  set search_path = pg_catalog, pg_temp
+create or replace function {{.schema}}._gw_node_workers(pages bigint default 10000)
+  returns table (worker text, detail text) language plpgsql stable set search_path = pg_catalog, pg_temp
 as $$
 declare
   jobs_seen real := {{.schema}}._gw_share_seen('_private_jobs', pages);

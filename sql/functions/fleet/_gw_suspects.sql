@@ -3,16 +3,8 @@
 
 -- Returns the named queue of a job by its job_queue_id, of a held job, too; null: it has none. Cleaning up may have deleted the
 -- row of a held job's queue, so a name is kept. security definer, because the tables' readers may not see those of suspects.
-create or replace function {{.schema}}._gw_queue_name(
-  job_queue_id integer,
-  job_id       bigint
-)
-  returns text
-  language plpgsql
-  stable
-  security definer
-  set search_path = pg_catalog, pg_temp
-  set enable_seqscan = off
+create or replace function {{.schema}}._gw_queue_name(job_queue_id integer, job_id bigint)
+  returns text language plpgsql stable security definer set search_path = pg_catalog, pg_temp set enable_seqscan = off
   set jit = off
 as $$
 begin
@@ -28,15 +20,8 @@ comment on function {{.schema}}._gw_queue_name(integer, bigint) is
 -- that waits, its named queue, -1 if limits apply to its task, or null; of other jobs -1 in place of a lane, or what it is. Its
 -- row in _gw_suspects no longer counts after that. The function may be called more than once for a row, as updates do.
 -- Locks: the name of the queue; if it has no row, its new row.
-create or replace function {{.schema}}._gw_unheld(
-  job_queue_id integer,
-  job_id       bigint
-)
-  returns integer
-  language plpgsql
-  security definer
-  set search_path = pg_catalog, pg_temp
-  set enable_seqscan = off
+create or replace function {{.schema}}._gw_unheld(job_queue_id integer, job_id bigint)
+  returns integer language plpgsql security definer set search_path = pg_catalog, pg_temp set enable_seqscan = off
   set jit = off
 as $$
 declare
@@ -66,15 +51,8 @@ comment on function {{.schema}}._gw_unheld(integer, bigint) is
 
 -- Holds the suspects among these jobs again, for those who have freed jobs of these workers without ending them, and not their queues
 -- yet: a suspect stays one until it has ended. Locks: their rows, after the jobs. The function is security definer, because force_unlock_workers runs with the rights of its caller.
-create or replace function {{.schema}}._gw_suspect_again(
-  worker_ids text[],
-  job_ids    bigint[]
-)
-  returns void
-  language plpgsql
-  security definer
-  set search_path = pg_catalog, pg_temp
-  set enable_seqscan = off
+create or replace function {{.schema}}._gw_suspect_again(worker_ids text[], job_ids bigint[])
+  returns void language plpgsql security definer set search_path = pg_catalog, pg_temp set enable_seqscan = off
   set jit = off
 as $$
 begin
@@ -97,11 +75,7 @@ comment on function {{.schema}}._gw_suspect_again(text[], bigint[]) is
 -- failed get their queues back.
 -- Locks: these rows, then the jobs that have failed, by id; skips locked ones.
 create or replace function {{.schema}}._gw_drop_spent_suspects()
-  returns void
-  language plpgsql
-  set search_path = pg_catalog, pg_temp
-  set enable_seqscan = off
-  set jit = off
+  returns void language plpgsql set search_path = pg_catalog, pg_temp set enable_seqscan = off set jit = off
 as $$
 declare
   spent bigint[] := array(
@@ -135,14 +109,8 @@ comment on function {{.schema}}._gw_drop_spent_suspects() is
 -- Returns whether a worker runs a suspect and may claim no other job. After one heartbeat interval it may, unless the
 -- suspect is strict; the suspect then counts as running beside others.
 -- Locks: the row of a suspect that no longer runs alone.
-create or replace function {{.schema}}._gw_runs_alone(
-  worker_id text
-)
-  returns boolean
-  language plpgsql
-  set search_path = pg_catalog, pg_temp
-  set enable_seqscan = off
-  set jit = off
+create or replace function {{.schema}}._gw_runs_alone(worker_id text)
+  returns boolean language plpgsql set search_path = pg_catalog, pg_temp set enable_seqscan = off set jit = off
 as $$
 declare
   found_one record;

@@ -130,10 +130,7 @@ comment on function {{.schema}}.heartbeat(text, bigint[], bigint[], boolean) is
 -- Returns whether this transaction is the one that recovers jobs of dead workers in this schema; if there is none, it
 -- becomes that one. The function locks a row, because any role may take advisory locks.
 create or replace function {{.schema}}._gw_is_keeper()
-  returns boolean
-  language plpgsql
-  volatile
-  set search_path = pg_catalog, pg_temp
+  returns boolean language plpgsql volatile set search_path = pg_catalog, pg_temp
 as $$
 begin
   perform from {{.schema}}._gw_turns as t where t.name = 'recovery' for update skip locked;
@@ -146,10 +143,7 @@ comment on function {{.schema}}._gw_is_keeper() is
 
 -- Returns since when this server accepts connections. Tests replace this function.
 create or replace function {{.schema}}._gw_serving_since()
-  returns timestamptz
-  language sql
-  stable
-  set search_path = pg_catalog, pg_temp
+  returns timestamptz language sql stable set search_path = pg_catalog, pg_temp
 as $$
   select pg_postmaster_start_time()
 $$;

@@ -4,8 +4,7 @@
 -- differs from the default has a row in _gw_settings.
 create or replace function {{.schema}}._gw_known_settings()
   returns table (name text, default_value text, least_value text, greatest_value text, words text[], meaning text)
-  language sql
-  immutable
+  language sql immutable
 as $$
   values ('beat_every', '5 seconds', '100 milliseconds', '1 minute', null::pg_catalog.text[],
           'the interval between the heartbeats of a worker; a quarter of dead_after if that is less'),
@@ -55,10 +54,7 @@ comment on function {{.schema}}.setting(text) is
 
 -- Returns the interval between heartbeats.
 create or replace function {{.schema}}._gw_beat_every()
-  returns interval
-  language plpgsql
-  stable
-  set search_path = pg_catalog, pg_temp
+  returns interval language plpgsql stable set search_path = pg_catalog, pg_temp
 as $$
 begin
   return least({{.schema}}.setting('beat_every')::interval, {{.schema}}.setting('dead_after')::interval / 4);

@@ -5,10 +5,7 @@
 -- only reads lacks nothing. None of these privileges lets a role change jobs in a new way. Names are quoted.
 -- gw-migrate also runs this query before the queue is installed, so it must not call other functions of the queue.
 create or replace function {{.schema}}._gw_direct_roles()
-  returns table (role text, privileges text[], lacks text[])
-  language sql
-  stable
-  set search_path = pg_catalog, pg_temp
+  returns table (role text, privileges text[], lacks text[]) language sql stable set search_path = pg_catalog, pg_temp
 as $$
   with queue as (
     select c.oid, c.relowner, c.relacl, c.relnamespace
@@ -77,9 +74,7 @@ comment on function {{.schema}}._gw_direct_roles() is
 -- is removed from the schema. Each migration that creates functions calls it at its end, because these roles may be in use.
 -- After gw-migrate grants has revoked the privileges of public, these roles also lack the functions that Graphile Worker has.
 create or replace function {{.schema}}._gw_share_rights()
-  returns void
-  language plpgsql
-  set search_path = pg_catalog, pg_temp
+  returns void language plpgsql set search_path = pg_catalog, pg_temp
 as $$
 declare
   statement text;

@@ -4,13 +4,8 @@
 -- schema, can tell the two kinds of schema apart.
 -- specs is an array of objects with the members of job_spec. payload is text, run_in (microseconds from now) may
 -- replace run_at, and mode is the job_key_mode.
-create or replace function {{.schema}}._gw_enqueue_jobs(
-  specs json
-)
-  returns setof bigint
-  language sql
-  stable
-  set search_path = pg_catalog, pg_temp
+create or replace function {{.schema}}._gw_enqueue_jobs(specs json)
+  returns setof bigint language sql stable set search_path = pg_catalog, pg_temp
 as $$
   select null::bigint where false
 $$;
@@ -19,13 +14,8 @@ comment on function {{.schema}}._gw_enqueue_jobs(json) is
   'Internal, for clients: in the schema for roles, adds jobs with the functions that the role may call, and returns their ids.';
 
 -- Returns the body of _gw_enqueue_jobs in the schema for roles. It raises 42501 for a task that the caller may not enqueue.
-create or replace function {{.schema}}._gw_enqueue_jobs_body(
-  api text
-)
-  returns text
-  language sql
-  immutable
-  set search_path = pg_catalog, pg_temp
+create or replace function {{.schema}}._gw_enqueue_jobs_body(api text)
+  returns text language sql immutable set search_path = pg_catalog, pg_temp
 as $body$
   select format($$declare
   spec  record;

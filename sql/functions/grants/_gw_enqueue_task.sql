@@ -3,20 +3,10 @@
 -- Locks: what add_job locks, but the row under the key first.
 -- Raises what add_job raises, and GWBKT for a key of another task.
 create or replace function {{.schema}}._gw_enqueue_task(
-  identifier   text,
-  payload      json        default null,
-  queue_name   text        default null,
-  run_at       timestamptz default null,
-  max_attempts integer     default null,
-  job_key      text        default null,
-  priority     integer     default null,
-  flags        text[]      default null,
-  job_key_mode text        default 'replace'
-)
-  returns bigint
-  language plpgsql
-  set search_path = pg_catalog, pg_temp
-  set enable_seqscan = off
+  identifier text, payload json default null, queue_name text default null, run_at timestamptz default null,
+  max_attempts integer default null, job_key text default null, priority integer default null,
+  flags text[] default null, job_key_mode text default 'replace')
+  returns bigint language plpgsql set search_path = pg_catalog, pg_temp set enable_seqscan = off
 as $$
 #variable_conflict use_variable
 declare

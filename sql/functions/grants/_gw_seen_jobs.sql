@@ -1,23 +1,9 @@
 -- Returns the jobs without their data: no payload, key, flags or last_error.
 create or replace function {{.schema}}._gw_seen_jobs()
   returns table (
-    id              bigint,
-    state           text,
-    task_identifier text,
-    queue_name      text,
-    priority        smallint,
-    run_at          timestamptz,
-    attempts        smallint,
-    max_attempts    smallint,
-    created_at      timestamptz,
-    updated_at      timestamptz,
-    locked_at       timestamptz,
-    locked_by       text,
-    revision        integer
-  )
-  language plpgsql
-  stable
-  set search_path = pg_catalog, pg_temp
+    id bigint, state text, task_identifier text, queue_name text, priority smallint, run_at timestamptz,
+    attempts smallint, max_attempts smallint, created_at timestamptz, updated_at timestamptz, locked_at timestamptz,
+    locked_by text, revision integer) language plpgsql stable set search_path = pg_catalog, pg_temp
 as $$
 begin
   return query

@@ -1,13 +1,7 @@
 -- Returns the day on which a record made at this time may be dropped. Records that are kept for long are dropped by the week
 -- or by the month, so that there are never more than about a hundred partitions.
-create or replace function {{.schema}}._gw_drop_on(
-  made_at  timestamptz,
-  keep_for interval
-)
-  returns date
-  language plpgsql
-  immutable
-  set search_path = pg_catalog, pg_temp
+create or replace function {{.schema}}._gw_drop_on(made_at timestamptz, keep_for interval)
+  returns date language plpgsql immutable set search_path = pg_catalog, pg_temp
 as $$
 declare
   day constant date := (made_at at time zone 'UTC' + keep_for)::date + 1;
@@ -22,13 +16,8 @@ comment on function {{.schema}}._gw_drop_on(timestamptz, interval) is
   'Internal: returns the day on which a record of the history may be dropped.';
 
 -- Returns where jobs that end at this time are recorded first: one of three slots, for ten minutes each.
-create or replace function {{.schema}}._gw_slot_at(
-  at timestamptz
-)
-  returns integer
-  language plpgsql
-  immutable
-  set search_path = pg_catalog, pg_temp
+create or replace function {{.schema}}._gw_slot_at(at timestamptz)
+  returns integer language plpgsql immutable set search_path = pg_catalog, pg_temp
 as $$
 begin
   return (date_part('epoch', at)::bigint / 600) % 3;
@@ -40,15 +29,8 @@ comment on function {{.schema}}._gw_slot_at(timestamptz) is
 
 -- Returns where a job is or ran, as in "queue, limit:key": its queue, and for a running job with limits its lanes of these. Null: in no
 -- queue and in no lane.
-create or replace function {{.schema}}._gw_place_of(
-  queue_id integer,
-  job_id   bigint
-)
-  returns text
-  language plpgsql
-  stable
-  set search_path = pg_catalog, pg_temp
-  set plan_cache_mode = force_generic_plan
+create or replace function {{.schema}}._gw_place_of(queue_id integer, job_id bigint)
+  returns text language plpgsql stable set search_path = pg_catalog, pg_temp set plan_cache_mode = force_generic_plan
   set enable_seqscan = off
 as $$
 declare
@@ -74,11 +56,8 @@ comment on function {{.schema}}._gw_place_of(integer, bigint) is
 
 -- Returns whether jobs with this job_queue_id may differ in their places: held ones in their queues, those of a queue in their lanes.
 -- Callers inline it, which they can do because it is volatile, as pg_relation_size is.
-create or replace function {{.schema}}._gw_has_own_place(
-  queue_id integer
-)
-  returns boolean
-  language sql
+create or replace function {{.schema}}._gw_has_own_place(queue_id integer)
+  returns boolean language sql
 as $$
   select case when queue_id operator(pg_catalog.>) 0
               then pg_catalog.pg_relation_size('{{ replace "'" "''" .schema }}._gw_queued_lanes'::pg_catalog.regclass) operator(pg_catalog.>) 0

@@ -1,28 +1,11 @@
 -- Return the records of a row of _gw_ended or of _gw_history, one line per attempt. They are single queries without a
 -- search_path of their own, so that PostgreSQL inlines them.
 
-create or replace function {{.schema}}._gw_recent_lines(
-  recent {{.schema}}._gw_ended
-)
+create or replace function {{.schema}}._gw_recent_lines(recent {{.schema}}._gw_ended)
   returns table (
-    job_id       bigint,
-    task         text,
-    attempt      smallint,
-    max_attempts smallint,
-    outcome      text,
-    worker_id    text,
-    place        text,
-    key          text,
-    created_at   timestamptz,
-    run_at       timestamptz,
-    started_at   timestamptz,
-    ended_at     timestamptz,
-    detail       text,
-    payload      json,
-    result       json
-  )
-  language sql
-  stable
+    job_id bigint, task text, attempt smallint, max_attempts smallint, outcome text, worker_id text, place text,
+    key text, created_at timestamptz, run_at timestamptz, started_at timestamptz, ended_at timestamptz, detail text,
+    payload json, result json) language sql stable
 as $$
   select u.job_id, recent.task, coalesce(u.attempt, 1::smallint), recent.max_attempts, recent.outcome, recent.worker_id, recent.place, recent.key,
          coalesce(u.created_at, u.run_at), u.run_at, coalesce(u.started_at, recent.started_at[1]), recent.ended_at, u.detail, recent.payload, recent.result
@@ -34,28 +17,11 @@ $$;
 comment on function {{.schema}}._gw_recent_lines({{.schema}}._gw_ended) is
   'Internal: returns the records of a row of _gw_ended.';
 
-create or replace function {{.schema}}._gw_packed_lines(
-  packed {{.schema}}._gw_history
-)
+create or replace function {{.schema}}._gw_packed_lines(packed {{.schema}}._gw_history)
   returns table (
-    job_id       bigint,
-    task         text,
-    attempt      smallint,
-    max_attempts smallint,
-    outcome      text,
-    worker_id    text,
-    place        text,
-    key          text,
-    created_at   timestamptz,
-    run_at       timestamptz,
-    started_at   timestamptz,
-    ended_at     timestamptz,
-    detail       text,
-    payload      json,
-    result       json
-  )
-  language sql
-  stable
+    job_id bigint, task text, attempt smallint, max_attempts smallint, outcome text, worker_id text, place text,
+    key text, created_at timestamptz, run_at timestamptz, started_at timestamptz, ended_at timestamptz, detail text,
+    payload json, result json) language sql stable
 as $$
   select packed.first_id operator(pg_catalog.+) u.id_offset, packed.task, coalesce(packed.attempt, u.attempt), packed.max_attempts,
          coalesce(packed.outcome, u.outcome), coalesce(packed.worker_id, u.worker_id), coalesce(packed.place, u.place), u.key,
@@ -79,13 +45,8 @@ comment on function {{.schema}}._gw_packed_lines({{.schema}}._gw_history) is
 
 -- Returns the seconds between two times; a billion, which is about thirty years, if they are farther apart or a time is
 -- infinite. The function is a single expression, so callers inline it.
-create or replace function {{.schema}}._gw_seconds(
-  later   timestamptz,
-  earlier timestamptz
-)
-  returns real
-  language sql
-  stable
+create or replace function {{.schema}}._gw_seconds(later timestamptz, earlier timestamptz)
+  returns real language sql stable
 as $$
   select case when later is null or earlier is null then null else
          least(greatest(pg_catalog.date_part('epoch', later) operator(pg_catalog.-) pg_catalog.date_part('epoch', earlier),

@@ -3,18 +3,9 @@
 -- Locks: the job rows, by id.
 -- Raises GWWOB if the arrays do not match, GWWRS if one that was asked for has more bytes than the setting max_result.
 create or replace function {{.schema}}._gw_take_results(
-  worker_id text,
-  job_ids   bigint[],
-  leases    bigint[],
-  results   json[]
-)
-  returns void
-  language plpgsql
-  set search_path = pg_catalog, pg_temp
-  set plan_cache_mode = force_generic_plan
-  set enable_seqscan = off
-  set enable_bitmapscan = off
-  set jit = off
+  worker_id text, job_ids bigint[], leases bigint[], results json[])
+  returns void language plpgsql set search_path = pg_catalog, pg_temp set plan_cache_mode = force_generic_plan
+  set enable_seqscan = off set enable_bitmapscan = off set jit = off
 as $$
 declare
   wanted record;

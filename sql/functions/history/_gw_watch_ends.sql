@@ -4,11 +4,7 @@
 -- Security definer: only the owner of the jobs may create the trigger. Whoever calls this can only create this one.
 -- Locks: the table of jobs, in share row exclusive mode, only if the trigger is missing.
 create or replace function {{.schema}}._gw_watch_ends()
-  returns boolean
-  language plpgsql
-  security definer
-  set search_path = pg_catalog, pg_temp
-  set lock_timeout = '1s'
+  returns boolean language plpgsql security definer set search_path = pg_catalog, pg_temp set lock_timeout = '1s'
 as $$
 begin
   if exists (select from pg_trigger as t

@@ -3,17 +3,9 @@
 -- Of a named queue that is free its first due job comes, of jobs with limits that pass the same gates (a lane, whether a claim has made it or
 -- not) the first one, if all its gates have room. All these are in one order by priority, run_at and id. Of the lanes of a fair limit only
 -- one has its place there: the one with the fewest running jobs, then the one that was served longest ago; the others follow it.
-create or replace function {{.schema}}._gw_jobs_before(
-  job_id bigint,
-  at     timestamptz
-)
-  returns bigint[]
-  language plpgsql
-  stable
-  set search_path = pg_catalog, pg_temp
-  set plan_cache_mode = force_generic_plan
-  set enable_seqscan = off
-  set enable_bitmapscan = off
+create or replace function {{.schema}}._gw_jobs_before(job_id bigint, at timestamptz)
+  returns bigint[] language plpgsql stable set search_path = pg_catalog, pg_temp
+  set plan_cache_mode = force_generic_plan set enable_seqscan = off set enable_bitmapscan = off
   set enable_nestloop = off -- thousands of lanes have few rows by the planner's guess
   set jit = off
 as $$
@@ -67,18 +59,9 @@ comment on function {{.schema}}._gw_jobs_before(bigint, timestamptz) is
 
 -- Returns jobs that come before a job and are not in lanes: the first ten jobs without a queue and limits, and the first due job of each free
 -- queue, whether its limits allow it or not.
-create or replace function {{.schema}}._gw_unlimited_before(
-  job_id bigint,
-  at     timestamptz
-)
-  returns bigint[]
-  language plpgsql
-  stable
-  set search_path = pg_catalog, pg_temp
-  set plan_cache_mode = force_generic_plan
-  set enable_seqscan = off
-  set enable_bitmapscan = off
-  set enable_nestloop = on
+create or replace function {{.schema}}._gw_unlimited_before(job_id bigint, at timestamptz)
+  returns bigint[] language plpgsql stable set search_path = pg_catalog, pg_temp
+  set plan_cache_mode = force_generic_plan set enable_seqscan = off set enable_bitmapscan = off set enable_nestloop = on
   set jit = off
 as $$
 declare
@@ -118,18 +101,9 @@ comment on function {{.schema}}._gw_unlimited_before(bigint, timestamptz) is
 -- Returns the jobs with limits that may be the first ones of their lanes, of priorities up to this one, whether the limits allow them or
 -- not: of each lane the first job, of lanes of changed limits more; of each task the first jobs at which no claim has looked. It reads at
 -- most 1000 of these of a task.
-create or replace function {{.schema}}._gw_limited_firsts(
-  priority smallint,
-  at       timestamptz
-)
-  returns bigint[]
-  language plpgsql
-  stable
-  set search_path = pg_catalog, pg_temp
-  set plan_cache_mode = force_generic_plan
-  set enable_seqscan = off
-  set enable_bitmapscan = off
-  set enable_nestloop = on
+create or replace function {{.schema}}._gw_limited_firsts(priority smallint, at timestamptz)
+  returns bigint[] language plpgsql stable set search_path = pg_catalog, pg_temp
+  set plan_cache_mode = force_generic_plan set enable_seqscan = off set enable_bitmapscan = off set enable_nestloop = on
   set jit = off
 as $$
 declare
@@ -178,13 +152,8 @@ comment on function {{.schema}}._gw_limited_firsts(smallint, timestamptz) is
   'Internal, for why(): returns the jobs with limits that may be the first ones of their lanes, of priorities up to this one.';
 
 -- Returns the tasks that claims serve: all but paused ones; none if everything is paused.
-create or replace function {{.schema}}._gw_served_tasks(
-  at timestamptz
-)
-  returns integer[]
-  language plpgsql
-  stable
-  set search_path = pg_catalog, pg_temp
+create or replace function {{.schema}}._gw_served_tasks(at timestamptz)
+  returns integer[] language plpgsql stable set search_path = pg_catalog, pg_temp
 as $$
 begin
   return array(
@@ -200,13 +169,8 @@ comment on function {{.schema}}._gw_served_tasks(timestamptz) is
   'Internal, for why(): returns the tasks that are not paused.';
 
 -- Returns those of these tasks to which no limit applies.
-create or replace function {{.schema}}._gw_unlimited_tasks(
-  task_ids integer[]
-)
-  returns integer[]
-  language plpgsql
-  stable
-  set search_path = pg_catalog, pg_temp
+create or replace function {{.schema}}._gw_unlimited_tasks(task_ids integer[])
+  returns integer[] language plpgsql stable set search_path = pg_catalog, pg_temp
 as $$
 begin
   return array(

@@ -3,10 +3,7 @@
 -- transaction, with what is known of it. since: the start of the transaction, null if this role may not see it. remedy: a statement.
 -- The lock of a row is not in pg_locks, but the row names the transaction, and that is there, subtransactions included.
 create or replace function {{.schema}}._gw_limit_holders()
-  returns table (limit_id integer, who text, since timestamptz, remedy text)
-  language plpgsql
-  stable
-  rows 10
+  returns table (limit_id integer, who text, since timestamptz, remedy text) language plpgsql stable rows 10
   set search_path = pg_catalog, pg_temp
 as $$
 begin

@@ -1,10 +1,6 @@
 -- Returns those of these tasks to which a limit applies.
-create or replace function {{.schema}}._gw_tasks_under_limits(
-  task_ids integer[]
-)
-  returns integer[]
-  language plpgsql
-  stable
+create or replace function {{.schema}}._gw_tasks_under_limits(task_ids integer[])
+  returns integer[] language plpgsql stable
   set search_path = pg_catalog, pg_temp -- get_job_batch sets the planner options
 as $$
 begin
@@ -22,12 +18,8 @@ comment on function {{.schema}}._gw_tasks_under_limits(integer[]) is
   'Internal: returns those of these tasks to which a limit applies.';
 
 -- Returns those of these tasks of which jobs wait in named queues.
-create or replace function {{.schema}}._gw_tasks_in_queues(
-  task_ids integer[]
-)
-  returns integer[]
-  language plpgsql
-  stable
+create or replace function {{.schema}}._gw_tasks_in_queues(task_ids integer[])
+  returns integer[] language plpgsql stable
   set search_path = pg_catalog, pg_temp -- get_job_batch sets the planner options
 as $$
 begin
@@ -46,13 +38,8 @@ comment on function {{.schema}}._gw_tasks_in_queues(integer[]) is
 
 -- Returns the limits of a task as this statement sees them. generation: that of the lanes of the task, a hash of its limits. Without limits
 -- there are none in limit_ids.
-create or replace function {{.schema}}._gw_limits_of(
-  task_id integer
-)
-  returns {{.schema}}._gw_limited_task
-  language plpgsql
-  stable
-  set search_path = pg_catalog, pg_temp
+create or replace function {{.schema}}._gw_limits_of(task_id integer)
+  returns {{.schema}}._gw_limited_task language plpgsql stable set search_path = pg_catalog, pg_temp
 as $$
 declare
   task {{.schema}}._gw_limited_task;
@@ -68,18 +55,12 @@ begin
 end;
 $$;
 
-comment on function {{.schema}}._gw_limits_of(integer) is
-  'Internal: returns the limits of a task.';
+comment on function {{.schema}}._gw_limits_of(integer) is 'Internal: returns the limits of a task.';
 
 -- Returns those of these tasks that have incoming jobs, lanes in which jobs wait, or, if limits apply to them (limited), jobs in named
 -- queues; with their limits. What a task without limits has here is left from a limit or a pause.
-create or replace function {{.schema}}._gw_limited_tasks(
-  task_ids integer[],
-  limited  integer[]
-)
-  returns {{.schema}}._gw_limited_task[]
-  language plpgsql
-  stable
+create or replace function {{.schema}}._gw_limited_tasks(task_ids integer[], limited integer[])
+  returns {{.schema}}._gw_limited_task[] language plpgsql stable
   set search_path = pg_catalog, pg_temp -- get_job_batch sets the planner options
 as $$
 begin
@@ -126,13 +107,8 @@ comment on function {{.schema}}._gw_limited_tasks(integer[], integer[]) is
 -- at a gate for which a job of the task waits, or there are incoming jobs or jobs in queues, and all gates that jobs of the task share
 -- have room. It reads without locks.
 create or replace function {{.schema}}._gw_tasks_with_work(
-  tasks {{.schema}}._gw_limited_task[],
-  due   timestamptz,
-  at    timestamptz
-)
-  returns {{.schema}}._gw_limited_task[]
-  language plpgsql
-  stable
+  tasks {{.schema}}._gw_limited_task[], due timestamptz, at timestamptz)
+  returns {{.schema}}._gw_limited_task[] language plpgsql stable
   set search_path = pg_catalog, pg_temp -- get_job_batch sets the planner options
 as $$
 begin
@@ -167,12 +143,8 @@ comment on function {{.schema}}._gw_tasks_with_work({{.schema}}._gw_limited_task
   'Internal: returns those of these tasks for which a claim can do something now.';
 
 -- Returns the gates that all jobs of a task with these limits pass: those of limits without keys.
-create or replace function {{.schema}}._gw_shared_gates(
-  limit_ids integer[]
-)
-  returns integer[]
-  language plpgsql
-  stable
+create or replace function {{.schema}}._gw_shared_gates(limit_ids integer[])
+  returns integer[] language plpgsql stable
   set search_path = pg_catalog, pg_temp -- get_job_batch sets the planner options
 as $$
 begin
@@ -189,12 +161,8 @@ comment on function {{.schema}}._gw_shared_gates(integer[]) is
 -- Locks the limits of these tasks, as many of them as no other transaction holds, and returns their ids. If several limits apply to a task
 -- and one of them seems to be held, the others are left, because their lock would keep claims of other tasks away for nothing.
 -- Locks: rows of _gw_limits, without waiting.
-create or replace function {{.schema}}._gw_take_limits(
-  tasks {{.schema}}._gw_limited_task[]
-)
-  returns integer[]
-  language plpgsql
-  set search_path = pg_catalog, pg_temp -- get_job_batch sets the planner options
+create or replace function {{.schema}}._gw_take_limits(tasks {{.schema}}._gw_limited_task[])
+  returns integer[] language plpgsql set search_path = pg_catalog, pg_temp -- get_job_batch sets the planner options
 as $$
 declare
   snapshot txid_snapshot := txid_current_snapshot();

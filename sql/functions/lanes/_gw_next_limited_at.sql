@@ -3,13 +3,8 @@
 -- time and tasks, because the session may serve several workers.
 
 -- Notes whether a claim of these tasks has left work.
-create or replace function {{.schema}}._gw_note_left_work(
-  claim {{.schema}}._gw_claim,
-  left_work boolean
-)
-  returns void
-  language plpgsql
-  set search_path = pg_catalog, pg_temp
+create or replace function {{.schema}}._gw_note_left_work(claim {{.schema}}._gw_claim, left_work boolean)
+  returns void language plpgsql set search_path = pg_catalog, pg_temp
 as $$
 begin
   perform set_config('gw.claim_left', format('%s %s %s',
@@ -24,13 +19,8 @@ comment on function {{.schema}}._gw_note_left_work({{.schema}}._gw_claim, boolea
 -- Returns whether the last claim of these tasks in this session has left work, and up to when jobs were due for it; null if there was none
 -- within the last second.
 create or replace function {{.schema}}._gw_claim_left_work(
-  task_ids      integer[],
-  out left_work boolean,
-  out due       timestamptz
-)
-  language plpgsql
-  stable
-  set search_path = pg_catalog, pg_temp
+  task_ids integer[], out left_work boolean, out due timestamptz)
+  language plpgsql stable set search_path = pg_catalog, pg_temp
 as $$
 declare
   parts text[] := regexp_match(current_setting('gw.claim_left', true), '^([0-9]{1,17}) (-?[0-9]{1,10}) (t|f)$');
@@ -48,17 +38,9 @@ comment on function {{.schema}}._gw_claim_left_work(integer[]) is
 
 -- Returns when to search again for jobs under limits of these tasks (all if null); null if nothing is known to become due. If there is work
 -- now, the result is soon. The result may be too early, never too late.
-create or replace function {{.schema}}._gw_next_limited_at(
-  task_ids integer[]
-)
-  returns timestamptz
-  language plpgsql
-  volatile
-  set search_path = pg_catalog, pg_temp
-  set plan_cache_mode = force_generic_plan
-  set enable_seqscan = off
-  set enable_bitmapscan = off
-  set jit = off
+create or replace function {{.schema}}._gw_next_limited_at(task_ids integer[])
+  returns timestamptz language plpgsql volatile set search_path = pg_catalog, pg_temp
+  set plan_cache_mode = force_generic_plan set enable_seqscan = off set enable_bitmapscan = off set jit = off
 as $$
 declare
   looked_at timestamptz := clock_timestamp();

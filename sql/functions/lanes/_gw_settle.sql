@@ -3,16 +3,9 @@
 -- are counted anew. Waiting jobs are not touched: claims notice that their lanes are of an old generation. Jobs that Node's workers
 -- run are not counted, because no end would be reported for them.
 -- Locks: running jobs, skipping those that other transactions have locked: a later sweep counts these.
-create or replace function {{.schema}}._gw_settle(
-  limit_ids  integer[],
-  task_names text[]
-)
-  returns void
-  language plpgsql
-  set search_path = pg_catalog, pg_temp
-  set plan_cache_mode = force_generic_plan
-  set enable_bitmapscan = off
-  set jit = off
+create or replace function {{.schema}}._gw_settle(limit_ids integer[], task_names text[])
+  returns void language plpgsql set search_path = pg_catalog, pg_temp set plan_cache_mode = force_generic_plan
+  set enable_bitmapscan = off set jit = off
 as $$
 declare
   running bigint[];
@@ -36,16 +29,9 @@ comment on function {{.schema}}._gw_settle(integer[], text[]) is
 
 -- Gives running jobs the lanes of the present limits. The caller holds all limits of their tasks.
 -- Locks: the jobs by id, without waiting.
-create or replace function {{.schema}}._gw_give_lanes(
-  job_ids bigint[]
-)
-  returns void
-  language plpgsql
-  set search_path = pg_catalog, pg_temp
-  set plan_cache_mode = force_generic_plan
-  set enable_seqscan = off
-  set enable_bitmapscan = off
-  set jit = off
+create or replace function {{.schema}}._gw_give_lanes(job_ids bigint[])
+  returns void language plpgsql set search_path = pg_catalog, pg_temp set plan_cache_mode = force_generic_plan
+  set enable_seqscan = off set enable_bitmapscan = off set jit = off
 as $$
 declare
   tasks {{.schema}}._gw_limited_task[];
@@ -95,16 +81,9 @@ comment on function {{.schema}}._gw_give_lanes(bigint[]) is
 -- Counts the running jobs of the gates of these limits, which the caller holds, and what has ended there, in one statement: a job that ends
 -- meanwhile is in both or in neither. Rows of _gw_gate_ends that are not due yet stay, and their jobs count as running. Returns how many
 -- gates had another number than what has ended explains: somebody has changed running jobs by hand.
-create or replace function {{.schema}}._gw_count_gates(
-  limit_ids integer[]
-)
-  returns bigint
-  language plpgsql
-  set search_path = pg_catalog, pg_temp
-  set plan_cache_mode = force_generic_plan
-  set enable_seqscan = off
-  set enable_bitmapscan = off
-  set jit = off
+create or replace function {{.schema}}._gw_count_gates(limit_ids integer[])
+  returns bigint language plpgsql set search_path = pg_catalog, pg_temp set plan_cache_mode = force_generic_plan
+  set enable_seqscan = off set enable_bitmapscan = off set jit = off
 as $$
 declare
   counted_at timestamptz := clock_timestamp();

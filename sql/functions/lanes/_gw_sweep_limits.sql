@@ -4,13 +4,8 @@
 -- while. Returns whether to call it again at once, because jobs of more lanes wait.
 -- Locks: rows of _gw_limits, without waiting; then their gates and lanes.
 create or replace function {{.schema}}._gw_sweep_limits()
-  returns boolean
-  language plpgsql
-  set search_path = pg_catalog, pg_temp
-  set plan_cache_mode = force_generic_plan
-  set enable_seqscan = off
-  set enable_bitmapscan = off
-  set jit = off
+  returns boolean language plpgsql set search_path = pg_catalog, pg_temp set plan_cache_mode = force_generic_plan
+  set enable_seqscan = off set enable_bitmapscan = off set jit = off
 as $$
 declare
   held     integer[];
@@ -74,12 +69,8 @@ comment on function {{.schema}}._gw_sweep_limits() is
   'Internal, for heartbeats: counts the gates anew, and mends what changes by hand have left.';
 
 -- Returns the next lanes in which available jobs are, by their numbers, from where the last call ended.
-create or replace function {{.schema}}._gw_next_lanes(
-  most integer
-)
-  returns integer[]
-  language plpgsql
-  set search_path = pg_catalog, pg_temp -- the sweep sets the planner options
+create or replace function {{.schema}}._gw_next_lanes(most integer)
+  returns integer[] language plpgsql set search_path = pg_catalog, pg_temp -- the sweep sets the planner options
 as $$
 declare
   lane_ids integer[];
@@ -114,13 +105,8 @@ comment on function {{.schema}}._gw_next_lanes(integer) is
 
 -- Deletes some of the lanes in which no job waits or runs, and of the gates that no lane has, that are not closed, and whose numbers
 -- nobody has overridden. A rate keeps its gate until it is unused.
-create or replace function {{.schema}}._gw_drop_idle(
-  held  integer[],
-  tasks integer[]
-)
-  returns void
-  language plpgsql
-  set search_path = pg_catalog, pg_temp -- the sweep sets the planner options
+create or replace function {{.schema}}._gw_drop_idle(held integer[], tasks integer[])
+  returns void language plpgsql set search_path = pg_catalog, pg_temp -- the sweep sets the planner options
 as $$
 begin
   delete from {{.schema}}._gw_lanes as l

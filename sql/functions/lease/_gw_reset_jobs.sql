@@ -1,17 +1,9 @@
 -- Frees those of these jobs whose locks are stale, and returns their number. The attempts of jobs that have not started do not
 -- count.
 -- Locks: job rows by id; skips locked ones.
-create or replace function {{.schema}}._gw_reset_jobs(
-  job_ids bigint[],
-  expiry  interval
-)
-  returns bigint
-  language plpgsql
-  set search_path = pg_catalog, pg_temp
-  set plan_cache_mode = force_generic_plan
-  set enable_seqscan = off
-  set enable_bitmapscan = off
-  set jit = off
+create or replace function {{.schema}}._gw_reset_jobs(job_ids bigint[], expiry interval)
+  returns bigint language plpgsql set search_path = pg_catalog, pg_temp set plan_cache_mode = force_generic_plan
+  set enable_seqscan = off set enable_bitmapscan = off set jit = off
 as $$
 declare
   dead_after interval := {{.schema}}.setting('dead_after')::interval;

@@ -1,13 +1,8 @@
 -- For reset_stale_locks: gives retired jobs (see _gw_retire) that are not locked attempts = max_attempts, which Graphile Worker's
 -- clean-up looks for.
 -- Locks: job rows by id; skips locked ones.
-create or replace function {{.schema}}._gw_reset_retired(
-  job_ids bigint[]
-)
-  returns void
-  language plpgsql
-  set search_path = pg_catalog, pg_temp
-  set jit = off
+create or replace function {{.schema}}._gw_reset_retired(job_ids bigint[])
+  returns void language plpgsql set search_path = pg_catalog, pg_temp set jit = off
 as $$
 begin
   if job_ids is null then

@@ -4,18 +4,9 @@
 -- sort before it. It waits for an existing row only while it holds no locks: if one row is busy, the block is rolled
 -- back, which releases all its locks.
 create or replace function {{.schema}}._gw_add_keyed_jobs(
-  specs        {{.schema}}.job_spec[],
-  job_keys     text[],
-  job_key_mode text,
-  incoming     text[]
-)
-  returns setof {{.schema}}._private_jobs
-  language plpgsql
-  set search_path = pg_catalog, pg_temp
-  set plan_cache_mode = force_generic_plan
-  set enable_seqscan = off
-  set enable_bitmapscan = off
-  set jit = off
+  specs {{.schema}}.job_spec[], job_keys text[], job_key_mode text, incoming text[])
+  returns setof {{.schema}}._private_jobs language plpgsql set search_path = pg_catalog, pg_temp
+  set plan_cache_mode = force_generic_plan set enable_seqscan = off set enable_bitmapscan = off set jit = off
 as $$
 declare
   all_keyed boolean := cardinality(job_keys) = cardinality(specs);

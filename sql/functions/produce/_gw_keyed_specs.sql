@@ -1,13 +1,8 @@
 -- The steps of _gw_add_keyed_jobs, which sets the options of the planner. Each spec is an element of jobs, in the order of the specs.
 
 -- Returns the specs with their tasks and queues, whose names exist and are held. incoming: see _gw_incoming.
-create or replace function {{.schema}}._gw_keyed_specs(
-  specs    {{.schema}}.job_spec[],
-  incoming text[]
-)
-  returns {{.schema}}._gw_keyed_spec[]
-  language plpgsql
-  set search_path = pg_catalog, pg_temp
+create or replace function {{.schema}}._gw_keyed_specs(specs {{.schema}}.job_spec[], incoming text[])
+  returns {{.schema}}._gw_keyed_spec[] language plpgsql set search_path = pg_catalog, pg_temp
 as $$
 declare
   first_identifier text    := specs[1].identifier;
@@ -34,13 +29,8 @@ comment on function {{.schema}}._gw_keyed_specs({{.schema}}.job_spec[], text[]) 
 
 -- Returns the jobs with the ids that new rows get: keys are locked in sorted order, but ids follow the order of the specs. A spec
 -- whose job is already waiting draws no id, nor does the second spec with the same key. An id that was drawn is kept.
-create or replace function {{.schema}}._gw_draw_job_ids(
-  jobs     {{.schema}}._gw_keyed_spec[],
-  job_keys text[]
-)
-  returns {{.schema}}._gw_keyed_spec[]
-  language plpgsql
-  set search_path = pg_catalog, pg_temp
+create or replace function {{.schema}}._gw_draw_job_ids(jobs {{.schema}}._gw_keyed_spec[], job_keys text[])
+  returns {{.schema}}._gw_keyed_spec[] language plpgsql set search_path = pg_catalog, pg_temp
 as $$
 declare
   waiting text[] := array(select j.key from {{.schema}}._private_jobs as j where j.key = any (job_keys) and j.is_available);
@@ -64,12 +54,8 @@ comment on function {{.schema}}._gw_draw_job_ids({{.schema}}._gw_keyed_spec[], t
 
 -- Inserts the jobs that have such an id, if there is no row under their key.
 -- Locks: new keys in sorted order. It waits for other transactions that insert the same ones.
-create or replace function {{.schema}}._gw_insert_keyed_jobs(
-  jobs {{.schema}}._gw_keyed_spec[]
-)
-  returns void
-  language plpgsql
-  set search_path = pg_catalog, pg_temp
+create or replace function {{.schema}}._gw_insert_keyed_jobs(jobs {{.schema}}._gw_keyed_spec[])
+  returns void language plpgsql set search_path = pg_catalog, pg_temp
 as $$
 begin
   insert into {{.schema}}._private_jobs
@@ -93,13 +79,8 @@ comment on function {{.schema}}._gw_insert_keyed_jobs({{.schema}}._gw_keyed_spec
 -- were inserted, or are added here one by one, because the job under the key is not waiting or several specs share it.
 -- Locks: the rows under the keys, without waiting for them.
 create or replace function {{.schema}}._gw_lock_keyed_jobs(
-  inout jobs   {{.schema}}._gw_keyed_spec[],
-  job_keys     text[],
-  job_key_mode text,
-  out busy_key text
-)
-  language plpgsql
-  set search_path = pg_catalog, pg_temp
+  inout jobs {{.schema}}._gw_keyed_spec[], job_keys text[], job_key_mode text, out busy_key text)
+  language plpgsql set search_path = pg_catalog, pg_temp
 as $$
 declare
   alone integer[]; -- the numbers of the specs that are added one by one
@@ -140,13 +121,8 @@ comment on function {{.schema}}._gw_lock_keyed_jobs({{.schema}}._gw_keyed_spec[]
 -- if one job is busy, or was changed so recently that the locked row differs from the one in the statement's snapshot.
 -- Locks: the rows under the keys, without waiting for them.
 create or replace function {{.schema}}._gw_replace_keyed_jobs(
-  jobs         {{.schema}}._gw_keyed_spec[],
-  job_keys     text[],
-  job_key_mode text
-)
-  returns setof {{.schema}}._private_jobs
-  language plpgsql
-  set search_path = pg_catalog, pg_temp
+  jobs {{.schema}}._gw_keyed_spec[], job_keys text[], job_key_mode text)
+  returns setof {{.schema}}._private_jobs language plpgsql set search_path = pg_catalog, pg_temp
 as $$
 begin
   return query

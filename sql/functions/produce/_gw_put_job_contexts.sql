@@ -2,15 +2,8 @@
 -- the job's revision given beside the id. A later request under the same key never inherits it, whether that request
 -- has a context or not. If a job occurs twice, its highest revision counts.
 -- Locks: context rows by id, after the jobs themselves.
-create or replace function {{.schema}}._gw_put_job_contexts(
-  job_ids   bigint[],
-  revisions integer[],
-  context   json
-)
-  returns void
-  language plpgsql
-  set search_path = pg_catalog, pg_temp
-  set plan_cache_mode = force_generic_plan
+create or replace function {{.schema}}._gw_put_job_contexts(job_ids bigint[], revisions integer[], context json)
+  returns void language plpgsql set search_path = pg_catalog, pg_temp set plan_cache_mode = force_generic_plan
 as $$
 begin
   insert into {{.schema}}._gw_job_context as c (job_id, revision, context)

@@ -4,14 +4,8 @@
 -- Raises GWWLL if the worker no longer holds one of the jobs by the lease beside it; the detail lists these jobs.
 -- Raises GWWOB if the arrays do not match, GWWRS if a result is too large.
 create or replace function {{.schema}}._gw_complete_all(
-  worker_id text,
-  job_ids   bigint[],
-  leases    bigint[],
-  results   json[] default null
-)
-  returns void
-  language plpgsql
-  set search_path = pg_catalog, pg_temp
+  worker_id text, job_ids bigint[], leases bigint[], results json[] default null)
+  returns void language plpgsql set search_path = pg_catalog, pg_temp
 as $$
 declare
   completed bigint[];

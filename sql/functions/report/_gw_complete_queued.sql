@@ -5,18 +5,9 @@
 -- a worker must call it in a transaction of its own. For the same reason it does what _gw_release does to queues in the statement
 -- that deletes the jobs, which saves a fifth.
 -- Locks: job rows by id, then queue rows by id.
-create or replace function {{.schema}}._gw_complete_queued(
-  worker_id text,
-  job_ids   bigint[],
-  lease     bigint
-)
-  returns bigint[]
-  language plpgsql
-  set search_path = pg_catalog, pg_temp
-  set plan_cache_mode = force_generic_plan
-  set enable_seqscan = off
-  set enable_bitmapscan = off
-  set jit = off
+create or replace function {{.schema}}._gw_complete_queued(worker_id text, job_ids bigint[], lease bigint)
+  returns bigint[] language plpgsql set search_path = pg_catalog, pg_temp set plan_cache_mode = force_generic_plan
+  set enable_seqscan = off set enable_bitmapscan = off set jit = off
 as $$
 declare
   completed bigint[];

@@ -3,17 +3,10 @@
 -- A replacement payload larger than the setting max_payload is not stored, and its job fails permanently: a retry with
 -- the old payload would repeat the part that is done, and refusing the outcome would have the same effect after the
 -- worker's next restart.
-create or replace function {{.schema}}._gw_fail_jobs(
-  worker_id text,
-  failures  {{.schema}}._gw_failure[]
-)
-  returns table (id bigint, state text, run_at timestamptz, attempts smallint, max_attempts smallint)
-  language plpgsql
-  set search_path = pg_catalog, pg_temp
-  set plan_cache_mode = force_generic_plan
-  set enable_seqscan = off
-  set enable_bitmapscan = off
-  set jit = off
+create or replace function {{.schema}}._gw_fail_jobs(worker_id text, failures {{.schema}}._gw_failure[])
+  returns table (id bigint, state text, run_at timestamptz, attempts smallint, max_attempts smallint) language plpgsql
+  set search_path = pg_catalog, pg_temp set plan_cache_mode = force_generic_plan set enable_seqscan = off
+  set enable_bitmapscan = off set jit = off
 as $$
 declare
   job_ids   bigint[];

@@ -1,13 +1,8 @@
 -- Shared parts of complete, fail and return.
 
 -- Raises GWWOB unless each id is given once and leases, if given, has one element per id.
-create or replace function {{.schema}}._gw_check_outcomes(
-  job_ids bigint[],
-  leases  bigint[]
-)
-  returns void
-  language plpgsql
-  set search_path = pg_catalog, pg_temp
+create or replace function {{.schema}}._gw_check_outcomes(job_ids bigint[], leases bigint[])
+  returns void language plpgsql set search_path = pg_catalog, pg_temp
 as $$
 begin
   if leases is not null and cardinality(leases) <> cardinality(job_ids) then
@@ -27,14 +22,8 @@ comment on function {{.schema}}._gw_check_outcomes(bigint[], bigint[]) is
 -- Locks those of these jobs that the worker holds, by the lease beside them or by any where that is null, for a call that changes
 -- them. Returns them in the order of their ids, null if there are none.
 -- Locks: job rows by id. Its callers force plans by indexes.
-create or replace function {{.schema}}._gw_hold(
-  worker_id text,
-  job_ids   bigint[],
-  leases    bigint[]
-)
-  returns {{.schema}}._gw_ended_job[]
-  language plpgsql
-  set search_path = pg_catalog, pg_temp
+create or replace function {{.schema}}._gw_hold(worker_id text, job_ids bigint[], leases bigint[])
+  returns {{.schema}}._gw_ended_job[] language plpgsql set search_path = pg_catalog, pg_temp
 as $$
 declare
   held {{.schema}}._gw_ended_job[];
@@ -70,14 +59,8 @@ comment on function {{.schema}}._gw_hold(text, bigint[], bigint[]) is
 -- ascending order, and the locked_at of each. A claim holds at most 1000 jobs of a queue, so a locked_at further away is not that
 -- of the claim. The function is a single expression, so callers inline it.
 create or replace function {{.schema}}._gw_queue_locked_at(
-  queue_locked_at timestamptz,
-  queue_id        integer,
-  ended_in        integer[],
-  ended_ats       timestamptz[]
-)
-  returns timestamptz
-  language sql
-  stable
+  queue_locked_at timestamptz, queue_id integer, ended_in integer[], ended_ats timestamptz[])
+  returns timestamptz language sql stable
 as $$
   select case when (queue_locked_at
                     operator(pg_catalog.+) ((pg_catalog.width_bucket(queue_id, ended_in)
@@ -102,15 +85,8 @@ comment on function {{.schema}}._gw_queue_locked_at(timestamptz, integer, intege
 -- Returns those of these locked jobs that have not started: a claim runs the jobs of a named queue one after the other, so only
 -- the first of those that have not ended can have.
 -- The function is security definer, because force_unlock_workers runs with the rights of its caller.
-create or replace function {{.schema}}._gw_unstarted_jobs(
-  job_ids bigint[]
-)
-  returns bigint[]
-  language sql
-  stable
-  security definer
-  set search_path = pg_catalog, pg_temp
-  set enable_seqscan = off
+create or replace function {{.schema}}._gw_unstarted_jobs(job_ids bigint[])
+  returns bigint[] language sql stable security definer set search_path = pg_catalog, pg_temp set enable_seqscan = off
   set jit = off
 as $$
   select coalesce(array_agg(n.id), '{}')
@@ -127,16 +103,9 @@ comment on function {{.schema}}._gw_unstarted_jobs(bigint[]) is
 -- Notifies workers if one of these jobs is ready. It is for a call that has left some of these jobs as they are: if it
 -- has waited for a row that another transaction was freeing, it holds that row now, and a worker that the other
 -- transaction notified may have skipped it.
-create or replace function {{.schema}}._gw_wake_for(
-  job_ids bigint[]
-)
-  returns void
-  language plpgsql
-  set search_path = pg_catalog, pg_temp
-  set plan_cache_mode = force_generic_plan
-  set enable_seqscan = off
-  set enable_bitmapscan = off
-  set jit = off
+create or replace function {{.schema}}._gw_wake_for(job_ids bigint[])
+  returns void language plpgsql set search_path = pg_catalog, pg_temp set plan_cache_mode = force_generic_plan
+  set enable_seqscan = off set enable_bitmapscan = off set jit = off
 as $$
 begin
   if exists (select

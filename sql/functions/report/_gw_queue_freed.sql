@@ -6,13 +6,8 @@
 -- job, so the trigger notifies in any case.
 -- The function is security definer: at the commit, the rights of the function that freed the queue no longer apply.
 create or replace function {{.schema}}._gw_queue_freed()
-  returns trigger
-  language plpgsql
-  security definer
-  set search_path = pg_catalog, pg_temp
-  set plan_cache_mode = force_generic_plan
-  set enable_seqscan = off
-  set jit = off
+  returns trigger language plpgsql security definer set search_path = pg_catalog, pg_temp
+  set plan_cache_mode = force_generic_plan set enable_seqscan = off set jit = off
 as $$
 begin
   if pg_relation_size('{{ replace "'" "''" .schema }}._gw_limit_changes'::regclass) > 0 then

@@ -6,14 +6,8 @@
 -- kind: 'ended'; 'returned' if the jobs have not started, so that rates take them back; 'recovered' if their worker seems dead, so
 -- that they keep their places at strict limits for some time.
 -- Locks: queue rows by id.
-create or replace function {{.schema}}._gw_release(
-  worker_id text,
-  jobs      {{.schema}}._gw_ended_job[],
-  kind      text
-)
-  returns void
-  language plpgsql
-  set search_path = pg_catalog, pg_temp
+create or replace function {{.schema}}._gw_release(worker_id text, jobs {{.schema}}._gw_ended_job[], kind text)
+  returns void language plpgsql set search_path = pg_catalog, pg_temp
 as $$
 declare
   queue_ids integer[]; -- of each job
@@ -54,14 +48,8 @@ comment on function {{.schema}}._gw_release(text, {{.schema}}._gw_ended_job[], t
 -- Gives those of these queues that are paused and free to their pauses. Whoever frees queues calls it after that, in the same
 -- transaction: pause() writes the row of the queue first, so this later statement sees every pause that has left the queue to its
 -- worker. The function is security definer, because force_unlock_workers runs with the rights of its caller.
-create or replace function {{.schema}}._gw_take_paused(
-  queue_ids integer[]
-)
-  returns void
-  language plpgsql
-  security definer
-  set search_path = pg_catalog, pg_temp
-  set enable_seqscan = off
+create or replace function {{.schema}}._gw_take_paused(queue_ids integer[])
+  returns void language plpgsql security definer set search_path = pg_catalog, pg_temp set enable_seqscan = off
   set jit = off
 as $$
 begin
@@ -85,18 +73,9 @@ comment on function {{.schema}}._gw_take_paused(integer[]) is
 -- Nothing is decided here, and no row waited for: the next claim that holds the limit counts. A lane or gate that is missing is ignored; a
 -- heartbeat counts anew.
 -- kind: see _gw_release. The function is security definer, because some of its callers run with the rights of theirs.
-create or replace function {{.schema}}._gw_release_gates(
-  jobs {{.schema}}._gw_ended_job[],
-  kind text
-)
-  returns void
-  language plpgsql
-  security definer
-  set search_path = pg_catalog, pg_temp
-  set plan_cache_mode = force_generic_plan
-  set enable_seqscan = off
-  set enable_bitmapscan = off
-  set jit = off
+create or replace function {{.schema}}._gw_release_gates(jobs {{.schema}}._gw_ended_job[], kind text)
+  returns void language plpgsql security definer set search_path = pg_catalog, pg_temp
+  set plan_cache_mode = force_generic_plan set enable_seqscan = off set enable_bitmapscan = off set jit = off
 as $$
 declare
   gate_ids integer[];
@@ -145,16 +124,9 @@ comment on function {{.schema}}._gw_release_gates({{.schema}}._gw_ended_job[], t
 
 -- Notifies workers if jobs may wait for one of these gates: a lane waits for it, or a claim under way may be about to let one wait,
 -- which is still open, or incoming, for everybody else.
-create or replace function {{.schema}}._gw_wake_for_gates(
-  gate_ids integer[]
-)
-  returns void
-  language plpgsql
-  set search_path = pg_catalog, pg_temp
-  set plan_cache_mode = force_generic_plan
-  set enable_seqscan = off
-  set enable_bitmapscan = off
-  set jit = off
+create or replace function {{.schema}}._gw_wake_for_gates(gate_ids integer[])
+  returns void language plpgsql set search_path = pg_catalog, pg_temp set plan_cache_mode = force_generic_plan
+  set enable_seqscan = off set enable_bitmapscan = off set jit = off
 as $$
 begin
   if exists (select from {{.schema}}._gw_lanes as l where l.gate is null)

@@ -16,13 +16,8 @@ comment on function {{.schema}}.backoff(integer) is
 
 -- Returns when a failed job runs again: its back-off after now, or after its run_at if that is later, as for a job that
 -- was claimed with another now. A run_at in the last 276 years of the type's range stays unchanged.
-create or replace function {{.schema}}._gw_retry_at(
-  run_at   timestamptz,
-  attempts integer
-)
-  returns timestamptz
-  language sql
-  stable
+create or replace function {{.schema}}._gw_retry_at(run_at timestamptz, attempts integer)
+  returns timestamptz language sql stable
 as $$
   select case when run_at operator(pg_catalog.>) pg_catalog.timestamptz '294000-01-01 00:00:00Z' then run_at
               else greatest(pg_catalog.now(), run_at) operator(pg_catalog.+) {{.schema}}.backoff(attempts) end

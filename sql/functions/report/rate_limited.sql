@@ -64,13 +64,8 @@ comment on function {{.schema}}.rate_limited(text, bigint, bigint, interval) is
 
 -- Closes the gates of these running jobs for some time, but not those of all keys of a limit. Returns the jobs that have such gates.
 -- The rows of the gates are changed by the next claim that holds their limits. Its caller forces plans by indexes.
-create or replace function {{.schema}}._gw_close_gates(
-  jobs     {{.schema}}._gw_ended_job[],
-  retry_in interval
-)
-  returns bigint[]
-  language plpgsql
-  set search_path = pg_catalog, pg_temp
+create or replace function {{.schema}}._gw_close_gates(jobs {{.schema}}._gw_ended_job[], retry_in interval)
+  returns bigint[] language plpgsql set search_path = pg_catalog, pg_temp
 as $$
 declare
   closed bigint[];

@@ -37,12 +37,8 @@ comment on function {{.schema}}.return_job_batch(text, bigint[], bigint[], inter
 -- Returns these jobs, which the caller has locked by _gw_hold, to the queue. Returns their new state. A job in a lane becomes incoming.
 -- Locks: queue rows by id. Its callers force plans by indexes.
 create or replace function {{.schema}}._gw_return_jobs(
-  worker_id text,
-  held      {{.schema}}._gw_ended_job[],
-  run_in    interval
-)
-  returns table (id bigint, state text, run_at timestamptz, attempts smallint, max_attempts smallint)
-  language plpgsql
+  worker_id text, held {{.schema}}._gw_ended_job[], run_in interval)
+  returns table (id bigint, state text, run_at timestamptz, attempts smallint, max_attempts smallint) language plpgsql
   set search_path = pg_catalog, pg_temp
 as $$
 declare

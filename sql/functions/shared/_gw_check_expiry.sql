@@ -1,11 +1,6 @@
 -- Raises GWWEX unless an expiry is a positive interval of at most 1000 years.
-create or replace function {{.schema}}._gw_check_expiry(
-  expiry interval
-)
-  returns void
-  language plpgsql
-  immutable
-  set search_path = pg_catalog, pg_temp
+create or replace function {{.schema}}._gw_check_expiry(expiry interval)
+  returns void language plpgsql immutable set search_path = pg_catalog, pg_temp
 as $$
 begin
   if expiry is null or expiry <= interval '0' then

@@ -2,13 +2,8 @@
 -- transaction began while a record was needed goes by now(), and has to find it. A record whose job still waits although it
 -- was due is checked again an hour later.
 -- Locks: the rows that it deletes; skips rows that other transactions have locked.
-create or replace function {{.schema}}._gw_drop_keyed_calls(
-  most integer default 10000
-)
-  returns void
-  language sql
-  set search_path = pg_catalog, pg_temp
-  set enable_seqscan = off
+create or replace function {{.schema}}._gw_drop_keyed_calls(most integer default 10000)
+  returns void language sql set search_path = pg_catalog, pg_temp set enable_seqscan = off
 as $$
   with spent as materialized (
     select c.kind, c.key, c.kind <> 'once' and exists (select from {{.schema}}._private_jobs as j where j.id = c.job_id) as is_needed

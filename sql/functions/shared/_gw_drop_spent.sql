@@ -4,9 +4,7 @@
 -- operators older than the setting audit_for.
 -- Locks: the rows that it deletes; skips rows that other transactions have locked.
 create or replace function {{.schema}}._gw_drop_spent()
-  returns void
-  language plpgsql
-  set search_path = pg_catalog, pg_temp
+  returns void language plpgsql set search_path = pg_catalog, pg_temp
 as $$
 begin
   delete from {{.schema}}._gw_workers as w
@@ -37,5 +35,4 @@ begin
 end;
 $$;
 
-comment on function {{.schema}}._gw_drop_spent() is
-  'Internal: deletes expired rows of the side tables.';
+comment on function {{.schema}}._gw_drop_spent() is 'Internal: deletes expired rows of the side tables.';

@@ -1,11 +1,7 @@
 -- Returns the lease of a claim: its locked_at in microseconds since 1970. The function is a single expression, so
 -- callers inline it.
-create or replace function {{.schema}}._gw_lease(
-  locked_at timestamptz
-)
-  returns bigint
-  language sql
-  stable
+create or replace function {{.schema}}._gw_lease(locked_at timestamptz)
+  returns bigint language sql stable
 as $$
   select (extract(epoch from locked_at) operator(pg_catalog.*) 1000000)::bigint
 $$;
@@ -14,28 +10,18 @@ comment on function {{.schema}}._gw_lease(timestamptz) is
   'Internal: returns the lease of a locked_at, in microseconds since 1970.';
 
 -- The inverse of _gw_lease, exact until 2106. The function is a single expression, so callers inline it.
-create or replace function {{.schema}}._gw_locked_at(
-  lease bigint
-)
-  returns timestamptz
-  language sql
-  immutable
+create or replace function {{.schema}}._gw_locked_at(lease bigint)
+  returns timestamptz language sql immutable
 as $$
   select pg_catalog.to_timestamp(lease operator(pg_catalog./) 1000000::double precision)
 $$;
 
-comment on function {{.schema}}._gw_locked_at(bigint) is
-  'Internal: returns the locked_at of a lease.';
+comment on function {{.schema}}._gw_locked_at(bigint) is 'Internal: returns the locked_at of a lease.';
 
 -- Returns whether a locked_at matches a lease; a null lease matches any. The function is a single expression, so
 -- callers inline it.
-create or replace function {{.schema}}._gw_is_held(
-  locked_at timestamptz,
-  lease     bigint
-)
-  returns boolean
-  language sql
-  immutable
+create or replace function {{.schema}}._gw_is_held(locked_at timestamptz, lease bigint)
+  returns boolean language sql immutable
 as $$
   select coalesce({{.schema}}._gw_locked_at(lease), locked_at) operator(pg_catalog.=) locked_at
 $$;

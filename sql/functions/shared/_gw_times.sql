@@ -2,13 +2,8 @@
 -- raises an error. Each function is a single expression, so callers inline it. The given time is a current one.
 
 -- Returns the time after a delay.
-create or replace function {{.schema}}._gw_after(
-  at    timestamptz,
-  delay interval
-)
-  returns timestamptz
-  language sql
-  stable
+create or replace function {{.schema}}._gw_after(at timestamptz, delay interval)
+  returns timestamptz language sql stable
 as $$
   select case when delay operator(pg_catalog.>) interval '290000 years' then pg_catalog.timestamptz 'infinity'
               when delay operator(pg_catalog.<) interval '-5000 years' then pg_catalog.timestamptz '-infinity'
@@ -19,13 +14,8 @@ comment on function {{.schema}}._gw_after(timestamptz, interval) is
   'Internal: returns the time after a delay; infinite if it is out of range.';
 
 -- Returns the time before an interval.
-create or replace function {{.schema}}._gw_before(
-  at  timestamptz,
-  age interval
-)
-  returns timestamptz
-  language sql
-  stable
+create or replace function {{.schema}}._gw_before(at timestamptz, age interval)
+  returns timestamptz language sql stable
 as $$
   select case when age operator(pg_catalog.>) interval '5000 years' then pg_catalog.timestamptz '-infinity'
               when age operator(pg_catalog.<) interval '-290000 years' then pg_catalog.timestamptz 'infinity'
@@ -36,13 +26,8 @@ comment on function {{.schema}}._gw_before(timestamptz, interval) is
   'Internal: returns the time before an interval; infinite if it is out of range.';
 
 -- Returns the time after a number of seconds.
-create or replace function {{.schema}}._gw_after_seconds(
-  at      timestamptz,
-  seconds double precision
-)
-  returns timestamptz
-  language sql
-  stable
+create or replace function {{.schema}}._gw_after_seconds(at timestamptz, seconds double precision)
+  returns timestamptz language sql stable
 as $$
   select case when seconds operator(pg_catalog.>) 9e12::double precision then pg_catalog.timestamptz 'infinity'
               when seconds operator(pg_catalog.<) (-1.5e11)::double precision then pg_catalog.timestamptz '-infinity'

@@ -5,13 +5,8 @@
 -- their own code. Call this function after the rows are written, so that it sees the marks of workers that fell asleep
 -- before they could see the rows (see fall_asleep). Above READ COMMITTED an older snapshot may lack them. A mark that
 -- expired after the client began its statement still counts, because an index can be searched for that time.
-create or replace function {{.schema}}._gw_wake(
-  job_count bigint
-)
-  returns void
-  language plpgsql
-  set search_path = pg_catalog, pg_temp
-  set plan_cache_mode = force_generic_plan
+create or replace function {{.schema}}._gw_wake(job_count bigint)
+  returns void language plpgsql set search_path = pg_catalog, pg_temp set plan_cache_mode = force_generic_plan
   set enable_seqscan = off
 as $$
 begin

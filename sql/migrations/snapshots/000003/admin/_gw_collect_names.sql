@@ -5,13 +5,8 @@
 -- delete, a later statement with a newer snapshot, sees every job that a producer has committed. A later producer waits
 -- until this transaction ends and creates the name again.
 -- (offset 0: only rows that the subquery returns are locked.)
-create or replace function {{.schema}}._gw_collect_names(
-  kind text,
-  keep text[]
-)
-  returns bigint
-  language plpgsql
-  set search_path = pg_catalog, pg_temp
+create or replace function {{.schema}}._gw_collect_names(kind text, keep text[])
+  returns bigint language plpgsql set search_path = pg_catalog, pg_temp
 as $$
 declare
   names     text[];

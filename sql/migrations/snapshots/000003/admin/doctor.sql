@@ -23,12 +23,8 @@ comment on function {{.schema}}.doctor(bigint) is
 
 -- Each finding is a function of its own. If one fails, for example because a table was changed by hand, its error is
 -- reported and the other findings are still returned.
-create or replace function {{.schema}}._gw_findings(
-  pages bigint
-)
-  returns table (severity text, finding text, subject text, detail text, remedy text)
-  language plpgsql
-  stable
+create or replace function {{.schema}}._gw_findings(pages bigint)
+  returns table (severity text, finding text, subject text, detail text, remedy text) language plpgsql stable
   set search_path = pg_catalog, pg_temp
 as $$
 declare

@@ -34,18 +34,9 @@ comment on function {{.schema}}.queue_depth(bigint) is
 -- Returns the priorities of the waiting jobs of a kind, due or not, the 100 most urgent ones at most. kind: plain, queued (in named
 -- queues), incoming (of tasks with limits, at which no claim has looked), or held. The index has the first job of each priority in
 -- front, so the function steps from priority to priority.
-create or replace function {{.schema}}._gw_waiting_priorities(
-  kind text
-)
-  returns setof smallint
-  language plpgsql
-  stable
-  rows 10
-  set search_path = pg_catalog, pg_temp
-  set plan_cache_mode = force_generic_plan
-  set enable_seqscan = off
-  set enable_bitmapscan = off
-  set jit = off
+create or replace function {{.schema}}._gw_waiting_priorities(kind text)
+  returns setof smallint language plpgsql stable rows 10 set search_path = pg_catalog, pg_temp
+  set plan_cache_mode = force_generic_plan set enable_seqscan = off set enable_bitmapscan = off set jit = off
 as $$
 declare
   last integer := -32769;
@@ -74,14 +65,8 @@ comment on function {{.schema}}._gw_waiting_priorities(text) is
 -- Returns the earliest run_at of the ready jobs; null if none is ready. A run_at of -infinity does not count. In each priority of the
 -- 100 most urgent ones, and in each lane, the index has it first. Of lanes with jobs of several priorities it knows the most urgent.
 create or replace function {{.schema}}._gw_oldest_ready()
-  returns timestamptz
-  language plpgsql
-  stable
-  set search_path = pg_catalog, pg_temp
-  set plan_cache_mode = force_generic_plan
-  set enable_seqscan = off
-  set enable_bitmapscan = off
-  set jit = off
+  returns timestamptz language plpgsql stable set search_path = pg_catalog, pg_temp
+  set plan_cache_mode = force_generic_plan set enable_seqscan = off set enable_bitmapscan = off set jit = off
 as $$
 begin
   return (

@@ -21,13 +21,8 @@
 -- nothing there may search from the beginning, priority, run_at and id of the first job, and the time when the cursor
 -- was set. Times are in microseconds since 1970. A cursor that was set in the future was stored before the clock was
 -- set back.
-create or replace function {{.schema}}._gw_claim_cursor(
-  claim {{.schema}}._gw_claim
-)
-  returns bigint[]
-  language plpgsql
-  stable
-  set search_path = pg_catalog, pg_temp
+create or replace function {{.schema}}._gw_claim_cursor(claim {{.schema}}._gw_claim)
+  returns bigint[] language plpgsql stable set search_path = pg_catalog, pg_temp
 as $$
 declare
   stored text := current_setting('gw.claim_cursor', true);
@@ -48,14 +43,8 @@ comment on function {{.schema}}._gw_claim_cursor({{.schema}}._gw_claim) is
   'Internal: returns the cursor for such claims of this session: the position of the first job without a queue that they may take.';
 
 -- Returns the place of a cursor of the session; null if the claim has to begin at the start of the index.
-create or replace function {{.schema}}._gw_cursor_place(
-  claim  {{.schema}}._gw_claim,
-  cursor bigint[]
-)
-  returns {{.schema}}._gw_place
-  language plpgsql
-  stable
-  set search_path = pg_catalog, pg_temp
+create or replace function {{.schema}}._gw_cursor_place(claim {{.schema}}._gw_claim, cursor bigint[])
+  returns {{.schema}}._gw_place language plpgsql stable set search_path = pg_catalog, pg_temp
 as $$
 begin
   if {{.schema}}._gw_lease(claim.claimed_at) < cursor[2] and claim.due <= {{.schema}}._gw_locked_at(cursor[2]) then
@@ -70,18 +59,9 @@ comment on function {{.schema}}._gw_cursor_place({{.schema}}._gw_claim, bigint[]
 
 -- Returns the newest stored cursor of a scope, if it was set after this time. In PL/pgSQL, which keeps the plan: a function in SQL
 -- that cannot be inlined is planned in each transaction, which takes longer than the claim of a job.
-create or replace function {{.schema}}._gw_newest_cursor(
-  for_scope bigint,
-  since     bigint
-)
-  returns bigint[]
-  language plpgsql
-  stable
-  set search_path = pg_catalog, pg_temp
-  set plan_cache_mode = force_generic_plan
-  set enable_seqscan = off
-  set enable_bitmapscan = off
-  set jit = off
+create or replace function {{.schema}}._gw_newest_cursor(for_scope bigint, since bigint)
+  returns bigint[] language plpgsql stable set search_path = pg_catalog, pg_temp
+  set plan_cache_mode = force_generic_plan set enable_seqscan = off set enable_bitmapscan = off set jit = off
 as $$
 begin
   return (select c.cursor
@@ -96,12 +76,8 @@ comment on function {{.schema}}._gw_newest_cursor(bigint, bigint) is
   'Internal: returns the newest stored cursor of a scope, if it was set after this time.';
 
 -- Copies the newest stored cursor for such claims into this session.
-create or replace function {{.schema}}._gw_take_claim_cursor(
-  claim {{.schema}}._gw_claim
-)
-  returns void
-  language plpgsql
-  set search_path = pg_catalog, pg_temp
+create or replace function {{.schema}}._gw_take_claim_cursor(claim {{.schema}}._gw_claim)
+  returns void language plpgsql set search_path = pg_catalog, pg_temp
 as $$
 begin
   perform set_config('gw.claim_cursor', coalesce({{.schema}}._gw_newest_cursor({{.schema}}._gw_cursor_scope(claim), 0)::text, ''), false);
@@ -114,18 +90,9 @@ comment on function {{.schema}}._gw_take_claim_cursor({{.schema}}._gw_claim) is
 -- Returns the place of the first job without a queue, at or after a place, that such claims may take at a time, or at the next one
 -- of these times if there is none; null if there is none at all. places: jobs that this transaction is claiming.
 create or replace function {{.schema}}._gw_first_plain_job(
-  claim      {{.schema}}._gw_claim,
-  from_place {{.schema}}._gw_place,
-  at_times   timestamptz[],
-  places     tid[]
-)
-  returns {{.schema}}._gw_place
-  language plpgsql
-  set search_path = pg_catalog, pg_temp
-  set plan_cache_mode = force_generic_plan
-  set enable_seqscan = off
-  set enable_bitmapscan = off
-  set jit = off
+  claim {{.schema}}._gw_claim, from_place {{.schema}}._gw_place, at_times timestamptz[], places tid[])
+  returns {{.schema}}._gw_place language plpgsql set search_path = pg_catalog, pg_temp
+  set plan_cache_mode = force_generic_plan set enable_seqscan = off set enable_bitmapscan = off set jit = off
 as $$
 declare
   first    {{.schema}}._gw_place;
@@ -160,15 +127,9 @@ comment on function {{.schema}}._gw_first_plain_job({{.schema}}._gw_claim, {{.sc
 -- needed, and its duration determines for how long the cursor applies. If there is no such job, the cursor stays where it is, or
 -- goes to the last of places, behind which new jobs appear. places: jobs that this transaction is claiming.
 create or replace function {{.schema}}._gw_put_claim_cursor(
-  claim      {{.schema}}._gw_claim,
-  from_place {{.schema}}._gw_place,
-  looked_at  timestamptz,
-  places     tid[],
-  passing    boolean default false
-)
-  returns void
-  language plpgsql
-  set search_path = pg_catalog, pg_temp
+  claim {{.schema}}._gw_claim, from_place {{.schema}}._gw_place, looked_at timestamptz, places tid[],
+  passing boolean default false)
+  returns void language plpgsql set search_path = pg_catalog, pg_temp
 as $$
 declare
   cursor   bigint[] := {{.schema}}._gw_claim_cursor(claim);
@@ -221,13 +182,8 @@ comment on function {{.schema}}._gw_put_claim_cursor({{.schema}}._gw_claim, {{.s
 
 -- For a claim that searches from the beginning of the index: sets the cursor first, which skips the entries once, for the claim and for
 -- the cursor. Returns its place; null if no cursor is needed.
-create or replace function {{.schema}}._gw_look_at_start(
-  claim     {{.schema}}._gw_claim,
-  looked_at timestamptz
-)
-  returns {{.schema}}._gw_place
-  language plpgsql
-  set search_path = pg_catalog, pg_temp
+create or replace function {{.schema}}._gw_look_at_start(claim {{.schema}}._gw_claim, looked_at timestamptz)
+  returns {{.schema}}._gw_place language plpgsql set search_path = pg_catalog, pg_temp
 as $$
 declare
   cursor bigint[];
@@ -248,17 +204,9 @@ comment on function {{.schema}}._gw_look_at_start({{.schema}}._gw_claim, timesta
   'Internal: sets the claim cursor by a search from the beginning, and returns its place.';
 
 -- Returns the last one of the places of a cursor and of these jobs; null if there is none.
-create or replace function {{.schema}}._gw_last_place(
-  cursor bigint[],
-  places tid[]
-)
-  returns {{.schema}}._gw_place
-  language plpgsql
-  set search_path = pg_catalog, pg_temp
-  set plan_cache_mode = force_generic_plan
-  set enable_seqscan = off
-  set enable_bitmapscan = off
-  set jit = off
+create or replace function {{.schema}}._gw_last_place(cursor bigint[], places tid[])
+  returns {{.schema}}._gw_place language plpgsql set search_path = pg_catalog, pg_temp
+  set plan_cache_mode = force_generic_plan set enable_seqscan = off set enable_bitmapscan = off set jit = off
 as $$
 declare
   last {{.schema}}._gw_place;
@@ -280,12 +228,8 @@ comment on function {{.schema}}._gw_last_place(bigint[], tid[]) is
   'Internal: returns the last one of the places of a claim cursor and of these jobs.';
 
 -- Returns a number for the claims that share a claim cursor.
-create or replace function {{.schema}}._gw_cursor_scope(
-  claim {{.schema}}._gw_claim
-)
-  returns bigint
-  language sql
-  stable
+create or replace function {{.schema}}._gw_cursor_scope(claim {{.schema}}._gw_claim)
+  returns bigint language sql stable
 as $$
   select 9007199254740991 operator(pg_catalog.&) pg_catalog.hashtextextended(pg_catalog.format('%s %s %s %s %s',
     '{{ replace "'" "''" .schema }}._private_jobs'::pg_catalog.regclass::pg_catalog.oid, claim.task_ids, claim.forbidden_flags,
@@ -298,9 +242,7 @@ comment on function {{.schema}}._gw_cursor_scope({{.schema}}._gw_claim) is
 -- Returns how much of the index of jobs without a queue this transaction has read: entries, plus pages counted as five
 -- entries each.
 create or replace function {{.schema}}._gw_index_reads()
-  returns bigint
-  language sql
-  volatile
+  returns bigint language sql volatile
 as $$
   select pg_catalog.pg_stat_get_xact_tuples_returned('{{ replace "'" "''" .schema }}.jobs_no_queue_index'::pg_catalog.regclass)
          operator(pg_catalog.+)

@@ -1,12 +1,8 @@
 -- Starts the jobs for get_job_batch in the cases that its own query does not cover, and returns their ids. A worker that runs a suspect
 -- alone gets none.
 -- Locks: as get_job_batch says.
-create or replace function {{.schema}}._gw_claim_others(
-  claim {{.schema}}._gw_claim
-)
-  returns bigint[]
-  language plpgsql
-  set search_path = pg_catalog, pg_temp -- get_job_batch sets the planner options
+create or replace function {{.schema}}._gw_claim_others(claim {{.schema}}._gw_claim)
+  returns bigint[] language plpgsql set search_path = pg_catalog, pg_temp -- get_job_batch sets the planner options
 as $$
 declare
   kinds record := {{.schema}}._gw_kinds_of_jobs(claim.worker_id);
@@ -27,13 +23,8 @@ comment on function {{.schema}}._gw_claim_others({{.schema}}._gw_claim) is
 
 -- Searches for jobs of tasks without limits, starts them, and returns their ids. queued: whether jobs are in named queues.
 -- Locks: as get_job_batch says.
-create or replace function {{.schema}}._gw_claim_unlimited(
-  claim  {{.schema}}._gw_claim,
-  queued boolean
-)
-  returns bigint[]
-  language plpgsql
-  set search_path = pg_catalog, pg_temp -- get_job_batch sets the planner options
+create or replace function {{.schema}}._gw_claim_unlimited(claim {{.schema}}._gw_claim, queued boolean)
+  returns bigint[] language plpgsql set search_path = pg_catalog, pg_temp -- get_job_batch sets the planner options
 as $$
 declare
   places  tid[] := {{.schema}}._gw_lock_jobs(claim, queued);

@@ -1,31 +1,11 @@
 -- Returns a job that a worker holds by this lease, with the columns of get_job_batch. It is for a job that was claimed
 -- without being read, because an unreadable job makes get_job_batch fail. Returns no row if the worker does not hold
 -- the job by this lease.
-create or replace function {{.schema}}._gw_held_job(
-  worker_id text,
-  job_id    bigint,
-  by_lease  bigint
-)
+create or replace function {{.schema}}._gw_held_job(worker_id text, job_id bigint, by_lease bigint)
   returns table (
-    id              bigint,
-    task_identifier text,
-    payload         json,
-    queue_name      text,
-    priority        smallint,
-    run_at          timestamptz,
-    attempts        smallint,
-    max_attempts    smallint,
-    key             text,
-    flags           jsonb,
-    lease           bigint,
-    created_at      timestamptz,
-    last_error      text,
-    revision        integer,
-    streak          integer,
-    width           integer
-  )
-  language sql
-  stable
+    id bigint, task_identifier text, payload json, queue_name text, priority smallint, run_at timestamptz,
+    attempts smallint, max_attempts smallint, key text, flags jsonb, lease bigint, created_at timestamptz,
+    last_error text, revision integer, streak integer, width integer) language sql stable
   set search_path = pg_catalog, pg_temp
 as $$
   select j.id,

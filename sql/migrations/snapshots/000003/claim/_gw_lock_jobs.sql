@@ -2,13 +2,8 @@
 -- many index entries to skip. Returns the ctids of the jobs; their queues are already locked by the worker. It may search several
 -- times: see _gw_search_jobs, and from the beginning of the index if nothing is behind the claim cursor.
 -- Locks: as get_job_batch says.
-create or replace function {{.schema}}._gw_lock_jobs(
-  claim  {{.schema}}._gw_claim,
-  queued boolean
-)
-  returns tid[]
-  language plpgsql
-  set search_path = pg_catalog, pg_temp -- get_job_batch sets the planner options
+create or replace function {{.schema}}._gw_lock_jobs(claim {{.schema}}._gw_claim, queued boolean)
+  returns tid[] language plpgsql set search_path = pg_catalog, pg_temp -- get_job_batch sets the planner options
 as $$
 declare
   hint       text    := coalesce(current_setting('gw.claim_cursor', true), '');
@@ -77,18 +72,9 @@ comment on function {{.schema}}._gw_lock_jobs({{.schema}}._gw_claim, boolean) is
 -- look: see _gw_front_queues. beyond: see _gw_lock_plain_jobs. reads: how much of the index of jobs without a queue it has read.
 -- Locks: as get_job_batch says.
 create or replace function {{.schema}}._gw_search_jobs(
-  claim          {{.schema}}._gw_claim,
-  from_place     {{.schema}}._gw_place,
-  queued         boolean,
-  number         integer,
-  inout look     text,
-  out places     tid[],
-  out has_queues boolean,
-  out beyond     boolean,
-  out reads      bigint
-)
-  language plpgsql
-  set search_path = pg_catalog, pg_temp -- get_job_batch sets the planner options
+  claim {{.schema}}._gw_claim, from_place {{.schema}}._gw_place, queued boolean, number integer, inout look text,
+  out places tid[], out has_queues boolean, out beyond boolean, out reads bigint)
+  language plpgsql set search_path = pg_catalog, pg_temp -- get_job_batch sets the planner options
 as $$
 declare
   snapshot    txid_snapshot             := case when number = 1 then txid_current_snapshot() end;

@@ -6,13 +6,8 @@
 -- taken as the first one ends them in the same way. The first jobs of the queues come before the others.
 -- Locks: the jobs, without waiting.
 create or replace function {{.schema}}._gw_lock_queued_jobs(
-  claim     {{.schema}}._gw_claim,
-  queue_ids integer[],
-  others    tid[]
-)
-  returns tid[]
-  language plpgsql
-  set search_path = pg_catalog, pg_temp -- get_job_batch sets the planner options
+  claim {{.schema}}._gw_claim, queue_ids integer[], others tid[])
+  returns tid[] language plpgsql set search_path = pg_catalog, pg_temp -- get_job_batch sets the planner options
 as $$
 declare
   places tid[];

@@ -2,14 +2,8 @@
 -- enough jobs for the batch, if jobs_each of a queue count for it.
 -- Locks: these queues, without waiting.
 create or replace function {{.schema}}._gw_lock_queues(
-  claim     {{.schema}}._gw_claim,
-  heads     {{.schema}}._gw_place[],
-  wanted    integer,
-  jobs_each integer
-)
-  returns integer[]
-  language plpgsql
-  set search_path = pg_catalog, pg_temp -- get_job_batch sets the planner options
+  claim {{.schema}}._gw_claim, heads {{.schema}}._gw_place[], wanted integer, jobs_each integer)
+  returns integer[] language plpgsql set search_path = pg_catalog, pg_temp -- get_job_batch sets the planner options
 as $$
 begin
   return array(

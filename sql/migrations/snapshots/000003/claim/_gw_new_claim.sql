@@ -1,17 +1,9 @@
 -- Returns the claim that the arguments of get_job_batch describe, for its parts.
 -- Raises GWWID (worker id), GWWBS (batch sizes), GWWFF (forbidden flags of tasks).
 create or replace function {{.schema}}._gw_new_claim(
-  worker_id            text,
-  task_identifiers     text[],
-  batch_size           integer,
-  forbidden_flags      text[],
-  due                  timestamptz,
-  task_forbidden_flags json,
-  max_bytes            integer,
-  queue_batch          integer
-)
-  returns {{.schema}}._gw_claim
-  language plpgsql
+  worker_id text, task_identifiers text[], batch_size integer, forbidden_flags text[], due timestamptz,
+  task_forbidden_flags json, max_bytes integer, queue_batch integer)
+  returns {{.schema}}._gw_claim language plpgsql
   set search_path = pg_catalog, pg_temp -- get_job_batch sets the planner options
 as $$
 declare
@@ -42,13 +34,8 @@ comment on function {{.schema}}._gw_new_claim(text, text[], integer, text[], tim
 -- Returns which kinds of jobs a claim has to look for, beside those without a queue: whether jobs are in a named queue, and whether
 -- jobs are in a lane or incoming, or there are limits or pauses. A worker that runs a suspect alone claims nothing.
 create or replace function {{.schema}}._gw_kinds_of_jobs(
-  worker_id      text,
-  out runs_alone boolean,
-  out limited    boolean,
-  out queued     boolean
-)
-  language plpgsql
-  set search_path = pg_catalog, pg_temp -- get_job_batch sets the planner options
+  worker_id text, out runs_alone boolean, out limited boolean, out queued boolean)
+  language plpgsql set search_path = pg_catalog, pg_temp -- get_job_batch sets the planner options
 as $$
 begin
   -- The order makes _gw_queue_heads the index.
@@ -76,10 +63,7 @@ comment on function {{.schema}}._gw_kinds_of_jobs(text) is
 
 -- Returns whether there are limits or pauses.
 create or replace function {{.schema}}._gw_has_limits()
-  returns boolean
-  language plpgsql
-  stable
-  set search_path = pg_catalog, pg_temp
+  returns boolean language plpgsql stable set search_path = pg_catalog, pg_temp
 as $$
 begin
   -- The table has no page before the first one.
@@ -88,16 +72,11 @@ begin
 end;
 $$;
 
-comment on function {{.schema}}._gw_has_limits() is
-  'Internal: returns whether there are limits or pauses.';
+comment on function {{.schema}}._gw_has_limits() is 'Internal: returns whether there are limits or pauses.';
 
 -- Returns the tasks whose jobs a claim may take: those that it is for, without the paused ones. The result is never null.
-create or replace function {{.schema}}._gw_served_tasks(
-  claim {{.schema}}._gw_claim
-)
-  returns integer[]
-  language plpgsql
-  stable
+create or replace function {{.schema}}._gw_served_tasks(claim {{.schema}}._gw_claim)
+  returns integer[] language plpgsql stable
   set search_path = pg_catalog, pg_temp -- get_job_batch sets the planner options
 as $$
 declare

@@ -8,9 +8,7 @@
 -- Locks: _gw_claim_turn or _gw_second_claim_turn. In a transaction with a fixed snapshot it does not wait: the snapshot would
 -- get older.
 create or replace function {{.schema}}._gw_take_turn()
-  returns boolean
-  language plpgsql
-  set search_path = pg_catalog, pg_temp
+  returns boolean language plpgsql set search_path = pg_catalog, pg_temp
   set lock_timeout = '500ms' -- shorter than deadlock_timeout
 as $$
 begin

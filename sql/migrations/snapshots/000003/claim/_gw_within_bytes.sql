@@ -3,13 +3,8 @@
 -- The stored size is known without reading a payload, and compression reduces it by a factor of 255 at most (lz4; pglz:
 -- 91). If that bound is not sufficient, the function reads the payloads in order until it reaches the limit, and none
 -- after that.
-create or replace function {{.schema}}._gw_within_bytes(
-  places    tid[],
-  max_bytes bigint
-)
-  returns tid[]
-  language plpgsql
-  set search_path = pg_catalog, pg_temp -- get_job_batch sets the planner options
+create or replace function {{.schema}}._gw_within_bytes(places tid[], max_bytes bigint)
+  returns tid[] language plpgsql set search_path = pg_catalog, pg_temp -- get_job_batch sets the planner options
 as $$
 declare
   ordered tid[];
@@ -46,12 +41,8 @@ comment on function {{.schema}}._gw_within_bytes(tid[], bigint) is
 -- Returns how many bytes a payload has as it is sent, or more if it may be compressed or stored outside of its row. It reads only
 -- small payloads in their rows. The function is a single expression, so the claims inline it; an immutable one could not call
 -- pg_column_size.
-create or replace function {{.schema}}._gw_most_bytes(
-  payload json
-)
-  returns integer
-  language sql
-  stable
+create or replace function {{.schema}}._gw_most_bytes(payload json)
+  returns integer language sql stable
 as $$
   select case when pg_catalog.pg_column_size(payload) operator(pg_catalog.>) 32
                    and pg_catalog.pg_column_size(payload) operator(pg_catalog.<=) 2000 then pg_catalog.octet_length(payload::pg_catalog.text)

@@ -94,13 +94,8 @@ comment on function {{.schema}}.get_job_alone(text, text[], text[], timestamptz,
 -- before, and if the gates of its limits have room. The job is in its queue or lane then, as any other.
 -- Above READ COMMITTED no job with limits starts; see _gw_claim_limited.
 -- Locks: limits, the queue, the job, all without waiting.
-create or replace function {{.schema}}._gw_start_suspect(
-  claim      {{.schema}}._gw_claim,
-  suspect_id bigint
-)
-  returns boolean
-  language plpgsql
-  set search_path = pg_catalog, pg_temp -- get_job_alone sets the planner options
+create or replace function {{.schema}}._gw_start_suspect(claim {{.schema}}._gw_claim, suspect_id bigint)
+  returns boolean language plpgsql set search_path = pg_catalog, pg_temp -- get_job_alone sets the planner options
 as $$
 declare
   task       {{.schema}}._gw_limited_task :=

@@ -1,12 +1,7 @@
 -- Returns the place where a claim of these tasks in the same statement has found the first job without a queue, if it has searched
 -- from the beginning of the index; else the beginning.
-create or replace function {{.schema}}._gw_looked_place(
-  task_ids integer[]
-)
-  returns {{.schema}}._gw_place
-  language plpgsql
-  stable
-  set search_path = pg_catalog, pg_temp
+create or replace function {{.schema}}._gw_looked_place(task_ids integer[])
+  returns {{.schema}}._gw_place language plpgsql stable set search_path = pg_catalog, pg_temp
 as $$
 declare
   setting text := current_setting('gw.claim_looked', true);
@@ -29,15 +24,8 @@ comment on function {{.schema}}._gw_looked_place(integer[]) is
 -- Returns the earliest run_at after now() of a job of these tasks without limits, or the one where the search ended, after so many
 -- entries of a priority, and whether it is of these tasks.
 create or replace function {{.schema}}._gw_next_due(
-  task_ids    integer[],
-  from_place  {{.schema}}._gw_place,
-  entries     integer,
-  out run_at  timestamptz,
-  out is_ours boolean
-)
-  language plpgsql
-  stable
-  set search_path = pg_catalog, pg_temp -- next_run_at sets the planner options
+  task_ids integer[], from_place {{.schema}}._gw_place, entries integer, out run_at timestamptz, out is_ours boolean)
+  language plpgsql stable set search_path = pg_catalog, pg_temp -- next_run_at sets the planner options
 as $$
 #variable_conflict use_column
 begin

@@ -1,11 +1,6 @@
 -- Returns whether the server has a time zone.
-create or replace function {{.schema}}._gw_zone_exists(
-  time_zone text
-)
-  returns boolean
-  language plpgsql
-  stable
-  set search_path = pg_catalog, pg_temp
+create or replace function {{.schema}}._gw_zone_exists(time_zone text)
+  returns boolean language plpgsql stable set search_path = pg_catalog, pg_temp
 as $$
 begin
   return now() at time zone time_zone is not null;
@@ -14,17 +9,11 @@ exception when invalid_parameter_value then
 end;
 $$;
 
-comment on function {{.schema}}._gw_zone_exists(text) is
-  'Internal: returns whether the server has a time zone.';
+comment on function {{.schema}}._gw_zone_exists(text) is 'Internal: returns whether the server has a time zone.';
 
 -- Raises GWRTZ unless the server has a time zone.
-create or replace function {{.schema}}._gw_check_zone(
-  time_zone text
-)
-  returns void
-  language plpgsql
-  stable
-  set search_path = pg_catalog, pg_temp
+create or replace function {{.schema}}._gw_check_zone(time_zone text)
+  returns void language plpgsql stable set search_path = pg_catalog, pg_temp
 as $$
 begin
   if not {{.schema}}._gw_zone_exists(time_zone) then
@@ -34,5 +23,4 @@ begin
 end;
 $$;
 
-comment on function {{.schema}}._gw_check_zone(text) is
-  'Internal: raises GWRTZ unless the server has a time zone.';
+comment on function {{.schema}}._gw_check_zone(text) is 'Internal: raises GWRTZ unless the server has a time zone.';

@@ -1,14 +1,8 @@
 -- Returns whether a pattern runs in the minute that begins at a time. The local time suffices, except for a fixed time
 -- of day within a day of an offset change of the time zone.
 create or replace function {{.schema}}._gw_cron_is_due(
-  parsed    {{.schema}}._gw_cron_patterns,
-  at        timestamptz,
-  time_zone text
-)
-  returns boolean
-  language plpgsql
-  stable
-  set search_path = pg_catalog, pg_temp
+  parsed {{.schema}}._gw_cron_patterns, at timestamptz, time_zone text)
+  returns boolean language plpgsql stable set search_path = pg_catalog, pg_temp
 as $$
 declare
   here constant timestamp := at at time zone time_zone;

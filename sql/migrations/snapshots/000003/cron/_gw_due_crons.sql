@@ -1,15 +1,8 @@
 -- Returns the due runs of recurring jobs by the number of the entry. If since is null (the worker has just started), a
 -- known entry is backfilled as far as its fill allows; otherwise all runs after since are due.
 create or replace function {{.schema}}._gw_due_crons(
-  entries {{.schema}}._gw_schedules[],
-  since   timestamptz,
-  handled timestamptz,
-  now     timestamptz
-)
-  returns table (number bigint, run timestamptz)
-  language plpgsql
-  stable
-  set search_path = pg_catalog, pg_temp
+  entries {{.schema}}._gw_schedules[], since timestamptz, handled timestamptz, now timestamptz)
+  returns table (number bigint, run timestamptz) language plpgsql stable set search_path = pg_catalog, pg_temp
 as $$
 begin
   -- Bounds are exclusive. Subtracting a microsecond from a time includes it.

@@ -2,14 +2,8 @@
 -- schedules a recurring job, Node workers included.
 -- A Node worker locks in the order of its crontab, within one statement. To avoid deadlocks, this function waits for a
 -- row only while it holds no locks: if one row is busy, the block is rolled back, which releases all its locks.
-create or replace function {{.schema}}._gw_lock_crons(
-  identifiers     text[],
-  new_identifiers text[],
-  now             timestamptz
-)
-  returns void
-  language plpgsql
-  set search_path = pg_catalog, pg_temp
+create or replace function {{.schema}}._gw_lock_crons(identifiers text[], new_identifiers text[], now timestamptz)
+  returns void language plpgsql set search_path = pg_catalog, pg_temp
 as $$
 declare
   busy text;

@@ -3,13 +3,8 @@
 -- is parsed each time, with the same result.
 -- Locks: new patterns, sorted; patterns to delete, skipping locked ones.
 -- Raises GWRPT.
-create or replace function {{.schema}}._gw_remember_patterns(
-  entries {{.schema}}._gw_schedules[],
-  source  text
-)
-  returns void
-  language plpgsql
-  set search_path = pg_catalog, pg_temp
+create or replace function {{.schema}}._gw_remember_patterns(entries {{.schema}}._gw_schedules[], source text)
+  returns void language plpgsql set search_path = pg_catalog, pg_temp
 as $$
 declare
   unknown {{.schema}}._gw_cron_patterns[];

@@ -3,12 +3,8 @@
 -- rows before autovacuum can run, so nothing is reported within patience after the last vacuum, the start of the
 -- server, or the installation.
 create or replace function {{.schema}}._gw_find_dead_rows(
-  least_dead bigint   default 10000,
-  patience   interval default '15 minutes'
-)
-  returns table (severity text, finding text, subject text, detail text, remedy text)
-  language plpgsql
-  stable
+  least_dead bigint default 10000, patience interval default '15 minutes')
+  returns table (severity text, finding text, subject text, detail text, remedy text) language plpgsql stable
   set search_path = pg_catalog, pg_temp
 as $$
 begin

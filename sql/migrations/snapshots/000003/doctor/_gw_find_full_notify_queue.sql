@@ -1,11 +1,7 @@
 -- The server's notification queue, shared by all databases, is truncated only up to the slowest listener. Once it is
 -- full, NOTIFY fails, and add_job with it.
-create or replace function {{.schema}}._gw_find_full_notify_queue(
-  threshold double precision default 0.1
-)
-  returns table (severity text, finding text, subject text, detail text, remedy text)
-  language plpgsql
-  stable
+create or replace function {{.schema}}._gw_find_full_notify_queue(threshold double precision default 0.1)
+  returns table (severity text, finding text, subject text, detail text, remedy text) language plpgsql stable
   set search_path = pg_catalog, pg_temp
 as $$
 declare

@@ -3,12 +3,8 @@
 -- worker that has claimed a job since then is alive. _gw_find_stale_locks() reports locks older than four hours,
 -- _gw_find_orphaned_queues() locks without a running job.
 create or replace function {{.schema}}._gw_find_held_queues(
-  pages    bigint   default 10000,
-  patience interval default '5 minutes'
-)
-  returns table (severity text, finding text, subject text, detail text, remedy text)
-  language plpgsql
-  stable
+  pages bigint default 10000, patience interval default '5 minutes')
+  returns table (severity text, finding text, subject text, detail text, remedy text) language plpgsql stable
   set search_path = pg_catalog, pg_temp
 as $$
 declare

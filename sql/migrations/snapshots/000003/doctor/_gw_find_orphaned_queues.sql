@@ -1,12 +1,8 @@
 -- Queues that are locked although none of their jobs is: the row of the running job was deleted by hand, or by
 -- complete_jobs after its lock had expired. A claim changes job and queue in one statement, and so does an outcome, so
 -- no statement sees one without the other. The check needs all jobs; if only a sample is read, it is skipped.
-create or replace function {{.schema}}._gw_find_orphaned_queues(
-  pages bigint default 10000
-)
-  returns table (severity text, finding text, subject text, detail text, remedy text)
-  language plpgsql
-  stable
+create or replace function {{.schema}}._gw_find_orphaned_queues(pages bigint default 10000)
+  returns table (severity text, finding text, subject text, detail text, remedy text) language plpgsql stable
   set search_path = pg_catalog, pg_temp
 as $$
 begin

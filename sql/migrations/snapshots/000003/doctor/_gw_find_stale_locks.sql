@@ -1,11 +1,7 @@
 -- Jobs and queues that workers left locked: for more than four hours by any worker, or by a registered worker that was
 -- not seen for twice the setting dead_after. Any running registered worker would have recovered them by then.
-create or replace function {{.schema}}._gw_find_stale_locks(
-  pages bigint default 10000
-)
-  returns table (severity text, finding text, subject text, detail text, remedy text)
-  language plpgsql
-  stable
+create or replace function {{.schema}}._gw_find_stale_locks(pages bigint default 10000)
+  returns table (severity text, finding text, subject text, detail text, remedy text) language plpgsql stable
   set search_path = pg_catalog, pg_temp
 as $$
 declare

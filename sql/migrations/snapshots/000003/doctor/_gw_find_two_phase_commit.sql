@@ -1,12 +1,8 @@
 -- PostgreSQL refuses PREPARE TRANSACTION after NOTIFY. With the setting notify = always, every add_job notifies, so a
 -- transaction that adds a job cannot commit in two phases, which is how Citus commits over several nodes.
 create or replace function {{.schema}}._gw_find_two_phase_commit(
-  prepared integer default current_setting('max_prepared_transactions')::integer,
-  has_citus boolean default null
-)
-  returns table (severity text, finding text, subject text, detail text, remedy text)
-  language plpgsql
-  stable
+  prepared integer default current_setting('max_prepared_transactions')::integer, has_citus boolean default null)
+  returns table (severity text, finding text, subject text, detail text, remedy text) language plpgsql stable
   set search_path = pg_catalog, pg_temp
 as $$
 begin

@@ -1,15 +1,9 @@
 -- Jobs that cannot be read: those at the start of the queue, which make get_job fail, and those that workers have
 -- identified and failed.
 -- A row may be damaged anywhere, so every query here reads only its id, except inside a block that catches the error.
-create or replace function {{.schema}}._gw_find_unreadable_jobs(
-  pages bigint default 10000
-)
-  returns table (severity text, finding text, subject text, detail text, remedy text)
-  language plpgsql
-  stable
-  set search_path = pg_catalog, pg_temp
-  set enable_seqscan = off
-  set jit = off
+create or replace function {{.schema}}._gw_find_unreadable_jobs(pages bigint default 10000)
+  returns table (severity text, finding text, subject text, detail text, remedy text) language plpgsql stable
+  set search_path = pg_catalog, pg_temp set enable_seqscan = off set jit = off
 as $$
 declare
   jobs_seen real := {{.schema}}._gw_share_seen('_private_jobs', pages);

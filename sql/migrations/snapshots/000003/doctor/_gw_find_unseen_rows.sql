@@ -1,10 +1,6 @@
 -- The tables that are too large for doctor() to read in full.
-create or replace function {{.schema}}._gw_find_unseen_rows(
-  pages bigint default 10000
-)
-  returns table (severity text, finding text, subject text, detail text, remedy text)
-  language plpgsql
-  stable
+create or replace function {{.schema}}._gw_find_unseen_rows(pages bigint default 10000)
+  returns table (severity text, finding text, subject text, detail text, remedy text) language plpgsql stable
   set search_path = pg_catalog, pg_temp
 as $$
 begin

@@ -5,9 +5,7 @@
 -- this statement. PostgreSQL's own functions, functions in C, and functions that only a disabled trigger calls are omitted.
 -- gw-migrate also runs this query before the queue is installed, so it must not call other functions of the queue.
 create or replace function {{.schema}}._gw_unpinned_functions()
-  returns table (caller text, function text, may_alter boolean, statement text)
-  language sql
-  stable
+  returns table (caller text, function text, may_alter boolean, statement text) language sql stable
   set search_path = pg_catalog, pg_temp
 as $$
   with queue as (

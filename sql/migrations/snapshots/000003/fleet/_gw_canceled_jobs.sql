@@ -1,14 +1,7 @@
 -- For a worker that is about to start a job that it has claimed together with others: returns those of its jobs that cancel_jobs has
 -- canceled.
-create or replace function {{.schema}}._gw_canceled_jobs(
-  worker_id text
-)
-  returns bigint[]
-  language plpgsql
-  stable
-  set search_path = pg_catalog, pg_temp
-  set enable_seqscan = off
-  set jit = off
+create or replace function {{.schema}}._gw_canceled_jobs(worker_id text)
+  returns bigint[] language plpgsql stable set search_path = pg_catalog, pg_temp set enable_seqscan = off set jit = off
 as $$
 begin
   if not exists (select from {{.schema}}._gw_cancels as c where c.job_id > 0) then -- any, by the index

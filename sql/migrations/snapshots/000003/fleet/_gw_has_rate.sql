@@ -1,12 +1,7 @@
 -- For workers, with each heartbeat: returns whether a limit with a rate may apply to jobs of this worker's tasks. A limit
 -- counts the claim of a job as its start, so such a worker claims no job that would have to wait for a handler.
-create or replace function {{.schema}}._gw_has_rate(
-  worker_id text
-)
-  returns boolean
-  language plpgsql
-  stable
-  set search_path = pg_catalog, pg_temp
+create or replace function {{.schema}}._gw_has_rate(worker_id text)
+  returns boolean language plpgsql stable set search_path = pg_catalog, pg_temp
 as $$
 begin
   return pg_relation_size('{{ replace "'" "''" .schema }}._gw_limits'::regclass) > 0

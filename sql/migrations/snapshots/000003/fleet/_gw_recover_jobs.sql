@@ -10,17 +10,9 @@
 -- attempts back. last_error keeps them from being claimed together again: the outcomes of jobs before the one that crashed the
 -- worker may not have been written.
 -- Locks: job rows by id, skipping locked ones; then their queue rows by id. The caller holds the workers' rows.
-create or replace function {{.schema}}._gw_recover_jobs(
-  dead    text[],
-  job_ids bigint[]
-)
-  returns bigint
-  language plpgsql
-  set search_path = pg_catalog, pg_temp
-  set plan_cache_mode = force_generic_plan
-  set enable_seqscan = off
-  set enable_bitmapscan = off
-  set jit = off
+create or replace function {{.schema}}._gw_recover_jobs(dead text[], job_ids bigint[])
+  returns bigint language plpgsql set search_path = pg_catalog, pg_temp set plan_cache_mode = force_generic_plan
+  set enable_seqscan = off set enable_bitmapscan = off set jit = off
 as $$
 declare
   crashes_allowed integer := {{.schema}}.setting('crashes_allowed')::integer;

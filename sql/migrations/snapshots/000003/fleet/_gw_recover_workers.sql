@@ -8,18 +8,9 @@
 -- trigger refuses to free is left for stale_sweep.
 -- Locks: rows of dead workers, skipping locked ones; then what _gw_free_jobs locks; queue rows.
 create or replace function {{.schema}}._gw_recover_workers(
-  dead_after interval,
-  step       integer  default 10000,
-  out died   text[],
-  out freed  bigint,
-  out more   boolean
-)
-  language plpgsql
-  set search_path = pg_catalog, pg_temp
-  set plan_cache_mode = force_generic_plan
-  set enable_seqscan = off
-  set enable_bitmapscan = off
-  set jit = off
+  dead_after interval, step integer default 10000, out died text[], out freed bigint, out more boolean)
+  language plpgsql set search_path = pg_catalog, pg_temp set plan_cache_mode = force_generic_plan
+  set enable_seqscan = off set enable_bitmapscan = off set jit = off
 as $$
 declare
   silent_since timestamptz := clock_timestamp() - dead_after;

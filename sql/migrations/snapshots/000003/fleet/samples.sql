@@ -4,10 +4,7 @@
 -- a worker is registered. If the row cannot be read, the minute has no sample, and the heartbeat continues.
 -- Locks: the row of samples in _gw_turns, or does nothing if another transaction holds it.
 create or replace function {{.schema}}._gw_take_sample()
-  returns void
-  language plpgsql
-  set search_path = pg_catalog, pg_temp
-  set jit = off
+  returns void language plpgsql set search_path = pg_catalog, pg_temp set jit = off
 as $$
 begin
   perform from {{.schema}}._gw_turns as t

@@ -1,10 +1,7 @@
 -- Returns which functions each kind of role may call, and which views it may read. enqueue, for producers, is not in
 -- the list; the others are for producers of all tasks. Functions that do not exist are ignored.
 create or replace function {{.schema}}._gw_api_calls()
-  returns table (kind text, call text)
-  language sql
-  immutable
-  set search_path = pg_catalog, pg_temp
+  returns table (kind text, call text) language sql immutable set search_path = pg_catalog, pg_temp
 as $$
   select k.kind, c.call
     from (values

@@ -4,10 +4,9 @@
 -- commits cannot have the rights of the owner.
 
 create or replace function {{.schema}}._gw_api_functions()
-  returns table (name text, arguments text, signature text, result text, volatility text, security text, body text, about text, roles text[])
-  language sql
-  stable
-  set search_path = pg_catalog, pg_temp
+  returns table (
+    name text, arguments text, signature text, result text, volatility text, security text, body text, about text,
+    roles text[]) language sql stable set search_path = pg_catalog, pg_temp
 as $$
   with own as (
     select p.oid, p.proname, p.proretset, p.provolatile, p.pronargs, p.prokind,
@@ -94,10 +93,7 @@ comment on function {{.schema}}._gw_api_functions() is
 
 -- Returns the views on these functions. They have the names of the queue's views.
 create or replace function {{.schema}}._gw_api_views()
-  returns table (name text, source text)
-  language sql
-  immutable
-  set search_path = pg_catalog, pg_temp
+  returns table (name text, source text) language sql immutable set search_path = pg_catalog, pg_temp
 as $$
   values ('jobs', '_gw_seen_jobs'), ('cron_schedules', '_gw_cron_schedules'), ('recurring_jobs', '_gw_recurring_jobs')
 $$;

@@ -2,9 +2,7 @@
 -- its end: until then public may execute the functions that it created, and the schema for roles calls the old versions
 -- of those that it changed.
 create or replace function {{.schema}}._gw_apply_grants()
-  returns void
-  language plpgsql
-  set search_path = pg_catalog, pg_temp
+  returns void language plpgsql set search_path = pg_catalog, pg_temp
 as $$
 declare
   statement text;

@@ -2,10 +2,7 @@
 -- state: after a migration, after a repair, and where default privileges grant too much.
 
 create or replace function {{.schema}}._gw_grant_statements()
-  returns setof text
-  language plpgsql
-  stable
-  set search_path = pg_catalog, pg_temp
+  returns setof text language plpgsql stable set search_path = pg_catalog, pg_temp
 as $$
 declare
   api       text    := {{.schema}}._gw_api_schema();
@@ -51,13 +48,8 @@ comment on function {{.schema}}._gw_grant_statements() is
   'Internal, for gw-migrate grants: returns the statements that bring all privileges to the stored state.';
 
 -- Drops obsolete or changed functions and the views on them. Objects of other owners that depend on them are not dropped.
-create or replace function {{.schema}}._gw_spare_statements(
-  api text
-)
-  returns table (statement text)
-  language sql
-  stable
-  set search_path = pg_catalog, pg_temp
+create or replace function {{.schema}}._gw_spare_statements(api text)
+  returns table (statement text) language sql stable set search_path = pg_catalog, pg_temp
 as $$
   with spare as (
     select p.proname, pg_get_function_identity_arguments(p.oid) as signature,
@@ -85,13 +77,8 @@ $$;
 comment on function {{.schema}}._gw_spare_statements(text) is
   'Internal, for grants: returns the statements that drop obsolete objects of the schema for roles.';
 
-create or replace function {{.schema}}._gw_make_statements(
-  api text
-)
-  returns table (statement text)
-  language sql
-  stable
-  set search_path = pg_catalog, pg_temp
+create or replace function {{.schema}}._gw_make_statements(api text)
+  returns table (statement text) language sql stable set search_path = pg_catalog, pg_temp
 as $$
   select m.statement
     from {{.schema}}._gw_api_functions() as f
@@ -114,13 +101,8 @@ comment on function {{.schema}}._gw_make_statements(text) is
 
 -- Revokes all privileges from all roles except the owner, then grants by name. In the queue's own schema it revokes
 -- only from public and from the stored roles; privileges that other roles were granted by hand stay.
-create or replace function {{.schema}}._gw_privilege_statements(
-  api text
-)
-  returns table (statement text)
-  language plpgsql
-  stable
-  set search_path = pg_catalog, pg_temp
+create or replace function {{.schema}}._gw_privilege_statements(api text)
+  returns table (statement text) language plpgsql stable set search_path = pg_catalog, pg_temp
 as $$
 declare
   known  text;

@@ -1,12 +1,6 @@
 -- Stores which roles are of a kind, with the tasks that these producers are limited to. _gw_apply_grants applies this.
-create or replace function {{.schema}}._gw_remember_grants(
-  kind  text,
-  roles text[],
-  tasks text[] default '{}'
-)
-  returns void
-  language plpgsql
-  set search_path = pg_catalog, pg_temp
+create or replace function {{.schema}}._gw_remember_grants(kind text, roles text[], tasks text[] default '{}')
+  returns void language plpgsql set search_path = pg_catalog, pg_temp
 as $$
 #variable_conflict use_column
 declare

@@ -4,12 +4,8 @@
 -- of completed jobs, by their ids. One row of _gw_ended has the jobs of one task, worker and range of ids that end together. A
 -- job with a key or whose payload or result is kept has a row of its own.
 create or replace function {{.schema}}._gw_jobs_ended()
-  returns trigger
-  language plpgsql
-  security definer
-  set search_path = pg_catalog, pg_temp
-  set plan_cache_mode = force_generic_plan
-  set enable_sort = off -- for the groups, because comparing names is expensive
+  returns trigger language plpgsql security definer set search_path = pg_catalog, pg_temp
+  set plan_cache_mode = force_generic_plan set enable_sort = off -- for the groups, because comparing names is expensive
   set jit = off
 as $$
 declare
@@ -78,14 +74,8 @@ comment on function {{.schema}}._gw_jobs_ended() is
   'Trigger on _private_jobs: records the ends of jobs of kept tasks, and notifies those who wait for jobs.';
 
 -- Returns when the attempt began that has this locked_at: renew_leases may have changed it.
-create or replace function {{.schema}}._gw_started_at(
-  job_id    bigint,
-  locked_at timestamptz
-)
-  returns timestamptz
-  language plpgsql
-  stable
-  set search_path = pg_catalog, pg_temp
+create or replace function {{.schema}}._gw_started_at(job_id bigint, locked_at timestamptz)
+  returns timestamptz language plpgsql stable set search_path = pg_catalog, pg_temp
   set plan_cache_mode = force_generic_plan
 as $$
 begin

@@ -1,16 +1,9 @@
 -- Results that a worker does not report: the values of functions that it calls in the transaction that completes their jobs.
 
 -- Returns for each of these jobs whether somebody asked for its result, null if nobody asked for any.
-create or replace function {{.schema}}._gw_wanted_results(
-  job_ids bigint[]
-)
-  returns boolean[]
-  language plpgsql
-  set search_path = pg_catalog, pg_temp
-  set plan_cache_mode = force_generic_plan
-  set enable_seqscan = off
-  set enable_bitmapscan = off
-  set jit = off
+create or replace function {{.schema}}._gw_wanted_results(job_ids bigint[])
+  returns boolean[] language plpgsql set search_path = pg_catalog, pg_temp set plan_cache_mode = force_generic_plan
+  set enable_seqscan = off set enable_bitmapscan = off set jit = off
 as $$
 declare
   wanted constant boolean[] := array(
@@ -32,11 +25,8 @@ comment on function {{.schema}}._gw_wanted_results(bigint[]) is
 
 -- Returns whether somebody asked for the result of a job. It is volatile, because it is called after the function of the user
 -- in the same statement. It is called for every job, so it sets no search_path.
-create or replace function {{.schema}}._gw_wants_result(
-  job_id bigint
-)
-  returns boolean
-  language plpgsql
+create or replace function {{.schema}}._gw_wants_result(job_id bigint)
+  returns boolean language plpgsql
 as $$
 begin
   return {{.schema}}._gw_keeps() and {{.schema}}._gw_wanted_results(array[job_id]) is not null;
@@ -49,13 +39,8 @@ comment on function {{.schema}}._gw_wants_result(bigint) is
 -- Stores the result of a job that this transaction is about to complete: several jobs may have one.
 -- Locks: the job.
 -- Raises GWWRS if it has more bytes than the setting max_result.
-create or replace function {{.schema}}._gw_keep_result(
-  job_id bigint,
-  result json
-)
-  returns void
-  language plpgsql
-  set search_path = pg_catalog, pg_temp
+create or replace function {{.schema}}._gw_keep_result(job_id bigint, result json)
+  returns void language plpgsql set search_path = pg_catalog, pg_temp
 as $$
 declare
   earlier constant text := nullif(current_setting('gw.results', true), '');
@@ -74,17 +59,9 @@ comment on function {{.schema}}._gw_keep_result(bigint, json) is
 -- Stores results that somebody asked for, of jobs that this transaction has locked and is about to complete: in _gw_expected, and
 -- in the setting gw.results, from which the trigger on the jobs reads those of kept tasks.
 -- Raises GWWRS if one of the results has more bytes than the setting max_result.
-create or replace function {{.schema}}._gw_store_results(
-  job_ids bigint[],
-  results json[]
-)
-  returns void
-  language plpgsql
-  set search_path = pg_catalog, pg_temp
-  set plan_cache_mode = force_generic_plan
-  set enable_seqscan = off
-  set enable_bitmapscan = off
-  set jit = off
+create or replace function {{.schema}}._gw_store_results(job_ids bigint[], results json[])
+  returns void language plpgsql set search_path = pg_catalog, pg_temp set plan_cache_mode = force_generic_plan
+  set enable_seqscan = off set enable_bitmapscan = off set jit = off
 as $$
 declare
   most    constant bigint := {{.schema}}.setting('max_result')::bigint;

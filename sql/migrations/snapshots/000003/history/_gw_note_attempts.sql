@@ -8,22 +8,10 @@
 -- characters. Security definer, for roles with rights of their own to the jobs, as with Graphile Worker.
 -- Locks: job rows by id, skipping locked ones if skip_locked.
 create or replace function {{.schema}}._gw_note_attempts(
-  outcome     text,
-  workers     text[],
-  job_ids     bigint[],
-  leases      bigint[]  default null,
-  details     text[]    default null,
-  permanent   boolean[] default null,
-  skip_locked boolean   default false
-)
-  returns bigint[]
-  language plpgsql
-  security definer
-  set search_path = pg_catalog, pg_temp
-  set plan_cache_mode = force_generic_plan
-  set enable_seqscan = off
-  set enable_bitmapscan = off
-  set jit = off
+  outcome text, workers text[], job_ids bigint[], leases bigint[] default null, details text[] default null,
+  permanent boolean[] default null, skip_locked boolean default false)
+  returns bigint[] language plpgsql security definer set search_path = pg_catalog, pg_temp
+  set plan_cache_mode = force_generic_plan set enable_seqscan = off set enable_bitmapscan = off set jit = off
 as $$
 #variable_conflict use_variable
 declare
@@ -78,8 +66,7 @@ comment on function {{.schema}}._gw_note_attempts(text, text[], bigint[], bigint
 -- Returns whether attempts have to be recorded or somebody waits for jobs. It looks only at the sizes of two files. Callers
 -- inline it, which they can do because it is volatile, as pg_relation_size is.
 create or replace function {{.schema}}._gw_keeps()
-  returns boolean
-  language sql
+  returns boolean language sql
 as $$
   select pg_catalog.pg_relation_size('{{ replace "'" "''" .schema }}._gw_kept_tasks'::pg_catalog.regclass)
          operator(pg_catalog.+) pg_catalog.pg_relation_size('{{ replace "'" "''" .schema }}._gw_expected'::pg_catalog.regclass)

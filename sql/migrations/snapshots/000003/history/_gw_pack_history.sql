@@ -6,13 +6,8 @@
 -- Locks: a slot that is moved, in exclusive mode, so that no record is missed; partitions that are created or dropped. It
 -- waits at most a tenth of a second for each, and otherwise leaves it for the next call.
 create or replace function {{.schema}}._gw_pack_history()
-  returns void
-  language plpgsql
-  security definer
-  set search_path = pg_catalog, pg_temp
-  set lock_timeout = '100ms'
-  set enable_nestloop = on
-  set jit = off
+  returns void language plpgsql security definer set search_path = pg_catalog, pg_temp set lock_timeout = '100ms'
+  set enable_nestloop = on set jit = off
 as $$
 declare
   full_slot  integer;
@@ -56,12 +51,8 @@ comment on function {{.schema}}._gw_pack_history() is
   'Internal, for stale_sweep() and cleanup(): moves records of ended jobs to the history, and drops those whose time is over.';
 
 -- Creates the partitions of _gw_history for these days that do not exist.
-create or replace function {{.schema}}._gw_make_history(
-  days date[]
-)
-  returns void
-  language plpgsql
-  set search_path = pg_catalog, pg_temp
+create or replace function {{.schema}}._gw_make_history(days date[])
+  returns void language plpgsql set search_path = pg_catalog, pg_temp
 as $$
 declare
   day  date;
@@ -79,20 +70,13 @@ begin
 end;
 $$;
 
-comment on function {{.schema}}._gw_make_history(date[]) is
-  'Internal: creates partitions of the history.';
+comment on function {{.schema}}._gw_make_history(date[]) is 'Internal: creates partitions of the history.';
 
 -- Copies the records of a slot of _gw_ended to _gw_history: those of one hour in a row, however late the call comes.
 -- Performance: the records are sorted before they are grouped, because each array_agg with an order of its own would sort them
 -- again.
-create or replace function {{.schema}}._gw_pack_slot(
-  slot integer
-)
-  returns void
-  language sql
-  set search_path = pg_catalog, pg_temp
-  set enable_hashagg = off
-  set jit = off
+create or replace function {{.schema}}._gw_pack_slot(slot integer)
+  returns void language sql set search_path = pg_catalog, pg_temp set enable_hashagg = off set jit = off
 as $$
   with line as (
     select e.drop_on, l.*, l.task collate "C" as name, l.job_id >> 13 as block, date_trunc('hour', l.ended_at) as hour,
@@ -151,5 +135,4 @@ as $$
     from pack as p
 $$;
 
-comment on function {{.schema}}._gw_pack_slot(integer) is
-  'Internal: copies the records of a slot to the history.';
+comment on function {{.schema}}._gw_pack_slot(integer) is 'Internal: copies the records of a slot to the history.';

@@ -4,34 +4,12 @@
 -- Returns these gates as the next claim will find them: what applies to each, how many jobs it counts, and why it starts none and until
 -- when (null: at no known time). reason: paused, closed, full or rate. kept_until: until when it counts jobs of dead workers, because the
 -- limit is strict.
-create or replace function {{.schema}}._gw_seen_gates(
-  gate_ids integer[],
-  at       timestamptz
-)
+create or replace function {{.schema}}._gw_seen_gates(gate_ids integer[], at timestamptz)
   returns table (
-    gate_id     integer,
-    limit_id    integer,
-    limit_name  text,
-    key         text,
-    is_total    boolean,
-    max_running integer,
-    rate        integer,
-    per         interval,
-    burst       integer,
-    running     integer,
-    served_at   timestamptz,
-    kept_until  timestamptz,
-    reason      text,
-    opens_at    timestamptz
-  )
-  language plpgsql
-  stable
-  rows 20
-  set search_path = pg_catalog, pg_temp
-  set plan_cache_mode = force_generic_plan
-  set enable_seqscan = off
-  set enable_bitmapscan = off
-  set enable_nestloop = on
+    gate_id integer, limit_id integer, limit_name text, key text, is_total boolean, max_running integer, rate integer,
+    per interval, burst integer, running integer, served_at timestamptz, kept_until timestamptz, reason text,
+    opens_at timestamptz) language plpgsql stable rows 20 set search_path = pg_catalog, pg_temp
+  set plan_cache_mode = force_generic_plan set enable_seqscan = off set enable_bitmapscan = off set enable_nestloop = on
   set jit = off
 as $$
 begin
@@ -78,30 +56,11 @@ comment on function {{.schema}}._gw_seen_gates(integer[], timestamptz) is
 
 -- Returns the gates that each of these jobs passes by the present limits: limit by limit, with what _gw_seen_gates says of them. A job
 -- that no claim has looked at may pass gates that do not exist yet: gate_id is null, and nothing runs there.
-create or replace function {{.schema}}._gw_gates_of_jobs(
-  job_ids bigint[],
-  at      timestamptz
-)
+create or replace function {{.schema}}._gw_gates_of_jobs(job_ids bigint[], at timestamptz)
   returns table (
-    job_id     bigint,
-    limit_id   integer,
-    limit_name text,
-    key        text,
-    is_total   boolean,
-    is_fair    boolean,
-    gate_id    integer,
-    running    integer,
-    served_at  timestamptz,
-    kept_until timestamptz,
-    reason     text,
-    opens_at   timestamptz
-  )
-  language plpgsql
-  stable
-  rows 20
-  set search_path = pg_catalog, pg_temp
-  set plan_cache_mode = force_generic_plan
-  set enable_seqscan = off
+    job_id bigint, limit_id integer, limit_name text, key text, is_total boolean, is_fair boolean, gate_id integer,
+    running integer, served_at timestamptz, kept_until timestamptz, reason text, opens_at timestamptz) language plpgsql
+  stable rows 20 set search_path = pg_catalog, pg_temp set plan_cache_mode = force_generic_plan set enable_seqscan = off
   set enable_nestloop = off -- thousands of gates have few rows by the planner's guess
   set jit = off
 as $$

@@ -55,13 +55,8 @@ comment on function {{.schema}}.list_tasks(text, integer, bigint) is
 
 -- Counts the jobs of each task, of each queue for list_queues, or all jobs for queue_depth, by state. A held job counts for the
 -- queue that it had.
-create or replace function {{.schema}}._gw_count_jobs(
-  kind  text,
-  pages bigint
-)
-  returns table (id integer, ready bigint, scheduled bigint, running bigint, failed bigint)
-  language plpgsql
-  stable
+create or replace function {{.schema}}._gw_count_jobs(kind text, pages bigint)
+  returns table (id integer, ready bigint, scheduled bigint, running bigint, failed bigint) language plpgsql stable
   set search_path = pg_catalog, pg_temp
 as $$
 declare

@@ -78,15 +78,9 @@ comment on function {{.schema}}.why(bigint) is
 
 -- For why(), of a job that does not wait: it runs, or its worker has claimed it together with jobs of its queue that come first, or it has
 -- no attempts left.
-create or replace function {{.schema}}._gw_why_not_waiting(
-  job_id bigint
-)
-  returns table (reason text, detail text, until timestamptz, blocking_job_ids bigint[], remedy text)
-  language plpgsql
-  stable
-  set search_path = pg_catalog, pg_temp
-  set enable_seqscan = off
-  set jit = off
+create or replace function {{.schema}}._gw_why_not_waiting(job_id bigint)
+  returns table (reason text, detail text, until timestamptz, blocking_job_ids bigint[], remedy text) language plpgsql
+  stable set search_path = pg_catalog, pg_temp set enable_seqscan = off set jit = off
 as $$
 declare
   job   record;
@@ -120,19 +114,12 @@ begin
 end;
 $$;
 
-comment on function {{.schema}}._gw_why_not_waiting(bigint) is
-  'Internal, for why(): returns why a job does not wait.';
+comment on function {{.schema}}._gw_why_not_waiting(bigint) is 'Internal, for why(): returns why a job does not wait.';
 
 -- For why(): the pauses in force of everything, a task and a queue.
-create or replace function {{.schema}}._gw_why_paused(
-  task       text,
-  queue_name text,
-  at         timestamptz
-)
-  returns table (reason text, detail text, until timestamptz, blocking_job_ids bigint[], remedy text)
-  language plpgsql
-  stable
-  set search_path = pg_catalog, pg_temp
+create or replace function {{.schema}}._gw_why_paused(task text, queue_name text, at timestamptz)
+  returns table (reason text, detail text, until timestamptz, blocking_job_ids bigint[], remedy text) language plpgsql
+  stable set search_path = pg_catalog, pg_temp
 as $$
 begin
   return query
@@ -152,16 +139,9 @@ comment on function {{.schema}}._gw_why_paused(text, text, timestamptz) is
 
 -- For why(): what the limits of a job say. A transaction that holds one of them counts once it is a second old, because a claim holds them
 -- for some milliseconds.
-create or replace function {{.schema}}._gw_why_limited(
-  job_id bigint,
-  at     timestamptz
-)
-  returns table (reason text, detail text, until timestamptz, blocking_job_ids bigint[], remedy text)
-  language plpgsql
-  stable
-  set search_path = pg_catalog, pg_temp
-  set enable_seqscan = off
-  set jit = off
+create or replace function {{.schema}}._gw_why_limited(job_id bigint, at timestamptz)
+  returns table (reason text, detail text, until timestamptz, blocking_job_ids bigint[], remedy text) language plpgsql
+  stable set search_path = pg_catalog, pg_temp set enable_seqscan = off set jit = off
 as $$
 begin
   return query
@@ -213,16 +193,9 @@ comment on function {{.schema}}._gw_why_limited(bigint, timestamptz) is
 
 -- For why(), of a job in a named queue: a running job of the queue, and jobs that come first. Paused tasks do not count, and a queue that a
 -- pause has is not held by a worker.
-create or replace function {{.schema}}._gw_why_queued(
-  job_id bigint,
-  at     timestamptz
-)
-  returns table (reason text, detail text, until timestamptz, blocking_job_ids bigint[], remedy text)
-  language plpgsql
-  stable
-  set search_path = pg_catalog, pg_temp
-  set enable_seqscan = off
-  set jit = off
+create or replace function {{.schema}}._gw_why_queued(job_id bigint, at timestamptz)
+  returns table (reason text, detail text, until timestamptz, blocking_job_ids bigint[], remedy text) language plpgsql
+  stable set search_path = pg_catalog, pg_temp set enable_seqscan = off set jit = off
 as $$
 declare
   job record;

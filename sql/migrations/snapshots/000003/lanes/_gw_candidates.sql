@@ -5,14 +5,9 @@
 -- goes into its lane first. A task of which all jobs share their gates needs no more of them than these have room. Incoming jobs of a
 -- task without limits are plain.
 create or replace function {{.schema}}._gw_incoming_candidates(
-  claim {{.schema}}._gw_claim,
-  tasks {{.schema}}._gw_limited_task[],
-  wide  integer
-)
+  claim {{.schema}}._gw_claim, tasks {{.schema}}._gw_limited_task[], wide integer)
   returns table (candidate {{.schema}}._gw_candidate, priority smallint, run_at timestamptz, turn bigint, id bigint)
-  language plpgsql
-  stable
-  set search_path = pg_catalog, pg_temp -- get_job_batch sets the planner options
+  language plpgsql stable set search_path = pg_catalog, pg_temp -- get_job_batch sets the planner options
 as $$
 #variable_conflict use_column
 declare
@@ -59,15 +54,9 @@ comment on function {{.schema}}._gw_incoming_candidates({{.schema}}._gw_claim, {
 -- a fair limit take turns among each other; each comes where its first job does, but not before the lanes whose turn is earlier and that have
 -- room.
 create or replace function {{.schema}}._gw_lane_candidates(
-  claim {{.schema}}._gw_claim,
-  tasks {{.schema}}._gw_limited_task[],
-  most  integer,
-  wide  integer
-)
+  claim {{.schema}}._gw_claim, tasks {{.schema}}._gw_limited_task[], most integer, wide integer)
   returns table (candidate {{.schema}}._gw_candidate, priority smallint, run_at timestamptz, turn bigint, id bigint)
-  language plpgsql
-  stable
-  set search_path = pg_catalog, pg_temp -- get_job_batch sets the planner options
+  language plpgsql stable set search_path = pg_catalog, pg_temp -- get_job_batch sets the planner options
 as $$
 #variable_conflict use_column
 declare
@@ -119,15 +108,9 @@ comment on function {{.schema}}._gw_lane_candidates({{.schema}}._gw_claim, {{.sc
 
 -- Returns the first jobs of these named queues. If the first job is of a limited task of which the claim does not hold all limits, its queue waits.
 create or replace function {{.schema}}._gw_queue_candidates(
-  claim     {{.schema}}._gw_claim,
-  tasks     {{.schema}}._gw_limited_task[],
-  limited   integer[],
-  queue_ids integer[]
-)
+  claim {{.schema}}._gw_claim, tasks {{.schema}}._gw_limited_task[], limited integer[], queue_ids integer[])
   returns table (candidate {{.schema}}._gw_candidate, priority smallint, run_at timestamptz, turn bigint, id bigint)
-  language plpgsql
-  stable
-  set search_path = pg_catalog, pg_temp -- get_job_batch sets the planner options
+  language plpgsql stable set search_path = pg_catalog, pg_temp -- get_job_batch sets the planner options
 as $$
 #variable_conflict use_column
 begin
@@ -163,14 +146,8 @@ comment on function {{.schema}}._gw_queue_candidates({{.schema}}._gw_claim, {{.s
 -- it, become incoming; came says whether there were any.
 -- Locks: the jobs that become incoming, without waiting.
 create or replace function {{.schema}}._gw_plain_candidates(
-  claim   {{.schema}}._gw_claim,
-  limited integer[],
-  wide    integer,
-  out plain tid[],
-  out came  boolean
-)
-  language plpgsql
-  set search_path = pg_catalog, pg_temp -- get_job_batch sets the planner options
+  claim {{.schema}}._gw_claim, limited integer[], wide integer, out plain tid[], out came boolean)
+  language plpgsql set search_path = pg_catalog, pg_temp -- get_job_batch sets the planner options
 as $$
 declare
   snapshot txid_snapshot := txid_current_snapshot();
@@ -202,17 +179,9 @@ comment on function {{.schema}}._gw_plain_candidates({{.schema}}._gw_claim, inte
 
 -- Returns the jobs that a claim looks at, in the order in which they are to start.
 create or replace function {{.schema}}._gw_candidates(
-  claim     {{.schema}}._gw_claim,
-  tasks     {{.schema}}._gw_limited_task[],
-  limited   integer[],
-  plain     tid[],
-  queue_ids integer[],
-  most      integer,
-  wide      integer
-)
-  returns {{.schema}}._gw_candidate[]
-  language plpgsql
-  stable
+  claim {{.schema}}._gw_claim, tasks {{.schema}}._gw_limited_task[], limited integer[], plain tid[],
+  queue_ids integer[], most integer, wide integer)
+  returns {{.schema}}._gw_candidate[] language plpgsql stable
   set search_path = pg_catalog, pg_temp -- get_job_batch sets the planner options
 as $$
 begin

@@ -3,9 +3,7 @@
 -- Locks: the table of limits, so that nobody else changes it; the row of _gw_limit_changes.
 -- Raises 40001 (above READ COMMITTED).
 create or replace function {{.schema}}._gw_change_limits()
-  returns void
-  language plpgsql
-  set search_path = pg_catalog, pg_temp
+  returns void language plpgsql set search_path = pg_catalog, pg_temp
 as $$
 begin
   lock table {{.schema}}._gw_limits in share row exclusive mode;
@@ -14,20 +12,15 @@ begin
 end;
 $$;
 
-comment on function {{.schema}}._gw_change_limits() is
-  'Internal: begins a change of limits or pauses.';
+comment on function {{.schema}}._gw_change_limits() is 'Internal: begins a change of limits or pauses.';
 
 -- For operators: locks all limits that share a task with these (null: all limits), all of them or none, and returns their ids. It lets go of
 -- them while it waits for one that a claim holds, so that claims of others go on. A claim in a transaction that stays open holds
 -- its limits for as long.
 -- Locks: rows of _gw_limits.
 -- Raises GWLHB after five seconds; the message names the session.
-create or replace function {{.schema}}._gw_lock_limits(
-  task_names text[]
-)
-  returns integer[]
-  language plpgsql
-  set search_path = pg_catalog, pg_temp
+create or replace function {{.schema}}._gw_lock_limits(task_names text[])
+  returns integer[] language plpgsql set search_path = pg_catalog, pg_temp
 as $$
 declare
   until constant timestamptz := clock_timestamp() + interval '5 seconds';
@@ -60,15 +53,8 @@ comment on function {{.schema}}._gw_lock_limits(text[]) is
   'Internal: locks all limits that share a task with these, all of them or none, and returns their ids.';
 
 -- Returns the gate of a key, and makes it if there is none. The caller holds the limit.
-create or replace function {{.schema}}._gw_gate(
-  limit_id integer,
-  key      text
-)
-  returns integer
-  language plpgsql
-  set search_path = pg_catalog, pg_temp
-  set enable_seqscan = off
-  set jit = off
+create or replace function {{.schema}}._gw_gate(limit_id integer, key text)
+  returns integer language plpgsql set search_path = pg_catalog, pg_temp set enable_seqscan = off set jit = off
 as $$
 declare
   gate_id integer;
@@ -88,14 +74,8 @@ comment on function {{.schema}}._gw_gate(integer, text) is
   'Internal: returns the gate of a key, and makes it if there is none.';
 
 -- Makes claims look again at these gates, whose numbers or pauses have changed. The caller holds the limits.
-create or replace function {{.schema}}._gw_look_at_gates(
-  gate_ids integer[]
-)
-  returns void
-  language plpgsql
-  set search_path = pg_catalog, pg_temp
-  set enable_seqscan = off
-  set jit = off
+create or replace function {{.schema}}._gw_look_at_gates(gate_ids integer[])
+  returns void language plpgsql set search_path = pg_catalog, pg_temp set enable_seqscan = off set jit = off
 as $$
 begin
   perform {{.schema}}._gw_name_gates(gate_ids, clock_timestamp());

@@ -3,16 +3,9 @@
 -- are full. more: another round may start more.
 -- After a lane that has no job any more, no incoming job passes its gates in this round: other lanes that wait for these come first.
 create or replace function {{.schema}}._gw_choose_jobs(
-  candidates   {{.schema}}._gw_candidate[],
-  most         integer,
-  at           timestamptz,
-  out chosen   {{.schema}}._gw_candidate[],
-  out lane_ids integer[],
-  out more     boolean
-)
-  language plpgsql
-  stable
-  set search_path = pg_catalog, pg_temp -- get_job_batch sets the planner options
+  candidates {{.schema}}._gw_candidate[], most integer, at timestamptz, out chosen {{.schema}}._gw_candidate[],
+  out lane_ids integer[], out more boolean)
+  language plpgsql stable set search_path = pg_catalog, pg_temp -- get_job_batch sets the planner options
 as $$
 declare
   c        {{.schema}}._gw_candidate;

@@ -4,12 +4,8 @@
 -- other, and gates and lanes are changed by one session at a time. It locks in one statement and reads in the next. Nothing waits.
 -- Above READ COMMITTED the snapshot may be older than the locks, so only jobs without limits start.
 -- Locks: rows of _gw_limits by id, queues, jobs; all without waiting.
-create or replace function {{.schema}}._gw_claim_limited(
-  claim {{.schema}}._gw_claim
-)
-  returns bigint[]
-  language plpgsql
-  set search_path = pg_catalog, pg_temp -- get_job_batch sets the planner options
+create or replace function {{.schema}}._gw_claim_limited(claim {{.schema}}._gw_claim)
+  returns bigint[] language plpgsql set search_path = pg_catalog, pg_temp -- get_job_batch sets the planner options
 as $$
 declare
   is_fresh constant boolean := current_setting('transaction_isolation') in ('read committed', 'read uncommitted');
@@ -70,18 +66,9 @@ comment on function {{.schema}}._gw_claim_limited({{.schema}}._gw_claim) is
 -- at, at least, of each task. turns_first: while jobs come that are to take turns, none starts, because the next one may be theirs. more:
 -- another round may start more.
 create or replace function {{.schema}}._gw_claim_round(
-  claim        {{.schema}}._gw_claim,
-  tasks        {{.schema}}._gw_limited_task[],
-  limited      integer[],
-  most         integer,
-  wide         integer,
-  turns_first  boolean,
-  out ids      bigint[],
-  out gate_ids integer[],
-  out more     boolean
-)
-  language plpgsql
-  set search_path = pg_catalog, pg_temp -- get_job_batch sets the planner options
+  claim {{.schema}}._gw_claim, tasks {{.schema}}._gw_limited_task[], limited integer[], most integer, wide integer,
+  turns_first boolean, out ids bigint[], out gate_ids integer[], out more boolean)
+  language plpgsql set search_path = pg_catalog, pg_temp -- get_job_batch sets the planner options
 as $$
 declare
   search       {{.schema}}._gw_claim;
@@ -118,13 +105,8 @@ comment on function {{.schema}}._gw_claim_round({{.schema}}._gw_claim, {{.schema
 -- Returns the claim for the search for queues: without the limited tasks of which no job can start, because the claim does not hold all of
 -- their limits, or a gate that all of their jobs pass is full. If such a job is the first one of a queue that is found, the queue waits.
 create or replace function {{.schema}}._gw_unhindered(
-  claim   {{.schema}}._gw_claim,
-  tasks   {{.schema}}._gw_limited_task[],
-  limited integer[]
-)
-  returns {{.schema}}._gw_claim
-  language plpgsql
-  stable
+  claim {{.schema}}._gw_claim, tasks {{.schema}}._gw_limited_task[], limited integer[])
+  returns {{.schema}}._gw_claim language plpgsql stable
   set search_path = pg_catalog, pg_temp -- get_job_batch sets the planner options
 as $$
 begin
@@ -148,12 +130,8 @@ comment on function {{.schema}}._gw_unhindered({{.schema}}._gw_claim, {{.schema}
 -- Locks the named queues of the chosen jobs, and returns those of the jobs that have none, or are the first of their queue now that it is
 -- locked: by a later statement, which sees what the last holder of the queue committed.
 -- Locks: queues by id, without waiting.
-create or replace function {{.schema}}._gw_lock_heads(
-  claim  {{.schema}}._gw_claim,
-  chosen {{.schema}}._gw_candidate[]
-)
-  returns {{.schema}}._gw_candidate[]
-  language plpgsql
+create or replace function {{.schema}}._gw_lock_heads(claim {{.schema}}._gw_claim, chosen {{.schema}}._gw_candidate[])
+  returns {{.schema}}._gw_candidate[] language plpgsql
   set search_path = pg_catalog, pg_temp -- get_job_batch sets the planner options
 as $$
 declare

@@ -1,13 +1,7 @@
 -- Returns for how long this many starts use up a rate. Rounded up to microseconds, so that the rate is never exceeded. The function
 -- is a single expression, so callers inline it.
-create or replace function {{.schema}}._gw_charge(
-  starts double precision,
-  rate   integer,
-  per    interval
-)
-  returns interval
-  language sql
-  immutable
+create or replace function {{.schema}}._gw_charge(starts double precision, rate integer, per interval)
+  returns interval language sql immutable
 as $$
   select pg_catalog.ceil(starts operator(pg_catalog.*) 1000000 operator(pg_catalog.*) extract(epoch from per)::double precision operator(pg_catalog./) rate)
          operator(pg_catalog.*) interval '1 microsecond'
@@ -21,13 +15,8 @@ comment on function {{.schema}}._gw_charge(double precision, integer, interval) 
 -- Who holds the limits may start so many; for others the result is of the moment. A rate is one timestamp (GCRA): theoretic_at is
 -- ahead of the clock by the charge of the starts that the rate has not made up for yet, and burst of them may be owed.
 -- The function sets no search_path, so that PostgreSQL inlines it into the statements of claims.
-create or replace function {{.schema}}._gw_gate_rooms(
-  gate_ids integer[],
-  at       timestamptz
-)
-  returns table (gate_id integer, room integer, opens_at timestamptz, reason text, running integer)
-  language sql
-  stable
+create or replace function {{.schema}}._gw_gate_rooms(gate_ids integer[], at timestamptz)
+  returns table (gate_id integer, room integer, opens_at timestamptz, reason text, running integer) language sql stable
   rows 2
 as $$
   select g.id,

@@ -1,13 +1,7 @@
 -- For a claim: opens as many of the lanes of these tasks that wait for one of these gates as it has room. The caller holds the limits.
 create or replace function {{.schema}}._gw_open_lanes(
-  gate_ids integer[],
-  tasks    {{.schema}}._gw_limited_task[],
-  most     integer,
-  at       timestamptz
-)
-  returns void
-  language plpgsql
-  set search_path = pg_catalog, pg_temp -- get_job_batch sets the planner options
+  gate_ids integer[], tasks {{.schema}}._gw_limited_task[], most integer, at timestamptz)
+  returns void language plpgsql set search_path = pg_catalog, pg_temp -- get_job_batch sets the planner options
 as $$
 begin
   update {{.schema}}._gw_lanes as l
@@ -31,13 +25,8 @@ comment on function {{.schema}}._gw_open_lanes(integer[], {{.schema}}._gw_limite
 
 -- Counts what has ended at the gates of these limits, which the caller holds, and returns these gates, null if there are none. At most
 -- 500 rows of a limit; the others are for the next claim.
-create or replace function {{.schema}}._gw_count_ends(
-  held integer[],
-  at   timestamptz
-)
-  returns integer[]
-  language plpgsql
-  set search_path = pg_catalog, pg_temp -- get_job_batch sets the planner options
+create or replace function {{.schema}}._gw_count_ends(held integer[], at timestamptz)
+  returns integer[] language plpgsql set search_path = pg_catalog, pg_temp -- get_job_batch sets the planner options
 as $$
 declare
   gate_ids integer[];
@@ -80,12 +69,8 @@ comment on function {{.schema}}._gw_count_ends(integer[], timestamptz) is
 
 -- Gives the lanes of fair limits the turns of their gates: the lane with the fewest running jobs is first, then the one that has
 -- started no job for the longest time. The caller holds the limits.
-create or replace function {{.schema}}._gw_set_turns(
-  gate_ids integer[]
-)
-  returns void
-  language plpgsql
-  set search_path = pg_catalog, pg_temp -- get_job_batch sets the planner options
+create or replace function {{.schema}}._gw_set_turns(gate_ids integer[])
+  returns void language plpgsql set search_path = pg_catalog, pg_temp -- get_job_batch sets the planner options
 as $$
 begin
   update {{.schema}}._gw_lanes as l
@@ -101,13 +86,8 @@ comment on function {{.schema}}._gw_set_turns(integer[]) is
 -- A lane waits for a gate only while something names the gate: a job that runs, or a row of _gw_gate_ends. Inserts such a row for
 -- those of these gates for which lanes wait, and which have room now or at a known time. Returns those that have room now. The caller holds
 -- the limits.
-create or replace function {{.schema}}._gw_name_gates(
-  gate_ids integer[],
-  at       timestamptz
-)
-  returns integer[]
-  language plpgsql
-  set search_path = pg_catalog, pg_temp -- get_job_batch sets the planner options
+create or replace function {{.schema}}._gw_name_gates(gate_ids integer[], at timestamptz)
+  returns integer[] language plpgsql set search_path = pg_catalog, pg_temp -- get_job_batch sets the planner options
 as $$
 declare
   have_room integer[];

@@ -5,14 +5,9 @@
 -- The caller holds the limits, and the queues of the jobs.
 -- Locks: jobs, without waiting; rows of gates, lanes and queues, which the caller holds.
 create or replace function {{.schema}}._gw_start_jobs(
-  claim        {{.schema}}._gw_claim,
-  chosen       {{.schema}}._gw_candidate[],
-  lane_ids     integer[],
-  out ids      bigint[],
-  out gate_ids integer[]
-)
-  language plpgsql
-  set search_path = pg_catalog, pg_temp -- get_job_batch sets the planner options
+  claim {{.schema}}._gw_claim, chosen {{.schema}}._gw_candidate[], lane_ids integer[], out ids bigint[],
+  out gate_ids integer[])
+  language plpgsql set search_path = pg_catalog, pg_temp -- get_job_batch sets the planner options
 as $$
 declare
   places tid[];
@@ -80,13 +75,8 @@ comment on function {{.schema}}._gw_start_jobs({{.schema}}._gw_claim, {{.schema}
 
 -- Gives lanes that have another first job, or whose gates are full, their new places, and makes them wait for a gate that is full. Returns
 -- the gates for which they wait. The caller holds the limits.
-create or replace function {{.schema}}._gw_place_lanes(
-  lane_ids integer[],
-  at       timestamptz
-)
-  returns integer[]
-  language plpgsql
-  set search_path = pg_catalog, pg_temp -- get_job_batch sets the planner options
+create or replace function {{.schema}}._gw_place_lanes(lane_ids integer[], at timestamptz)
+  returns integer[] language plpgsql set search_path = pg_catalog, pg_temp -- get_job_batch sets the planner options
 as $$
 declare
   gate_ids integer[];

@@ -1,14 +1,8 @@
 -- For reset_stale_locks: frees the queues whose locks are stale, and those that have been locked for longer than the setting dead_after
 -- although none of their jobs is. running: queues with a locked job. The lock of a pause is never stale.
 -- Locks: queue rows by id; skips rows that other transactions have locked.
-create or replace function {{.schema}}._gw_reset_queues(
-  expiry  interval,
-  running integer[]
-)
-  returns void
-  language plpgsql
-  set search_path = pg_catalog, pg_temp
-  set jit = off
+create or replace function {{.schema}}._gw_reset_queues(expiry interval, running integer[])
+  returns void language plpgsql set search_path = pg_catalog, pg_temp set jit = off
 as $$
 declare
   dead_after interval := {{.schema}}.setting('dead_after')::interval;

@@ -5,12 +5,8 @@
 
 -- Writes the row of a queue, and makes it if there is none. So the caller has waited for the end or claim that held it, and a transaction
 -- with an older snapshot fails with 40001.
-create or replace function {{.schema}}._gw_hold_queue(
-  name text
-)
-  returns void
-  language plpgsql
-  set search_path = pg_catalog, pg_temp
+create or replace function {{.schema}}._gw_hold_queue(name text)
+  returns void language plpgsql set search_path = pg_catalog, pg_temp
 as $$
 begin
   insert into {{.schema}}._private_job_queues (queue_name) values (name)
@@ -22,14 +18,8 @@ comment on function {{.schema}}._gw_hold_queue(text) is
   'Internal: locks the row of a queue, and makes it if there is none.';
 
 -- Frees those of these queues that a pause has. Their trigger notifies the workers.
-create or replace function {{.schema}}._gw_free_paused_queues(
-  queue_ids integer[]
-)
-  returns void
-  language plpgsql
-  set search_path = pg_catalog, pg_temp
-  set enable_seqscan = off
-  set jit = off
+create or replace function {{.schema}}._gw_free_paused_queues(queue_ids integer[])
+  returns void language plpgsql set search_path = pg_catalog, pg_temp set enable_seqscan = off set jit = off
 as $$
 begin
   update {{.schema}}._private_job_queues as q
@@ -44,9 +34,7 @@ comment on function {{.schema}}._gw_free_paused_queues(integer[]) is
 -- Ends pauses of queues whose time is over, up to 100. Claims call it, because nobody else acts at that time.
 -- Locks: the rows of the queues by id and of the pauses; skips locked ones.
 create or replace function {{.schema}}._gw_end_queue_pauses()
-  returns void
-  language plpgsql
-  set search_path = pg_catalog, pg_temp
+  returns void language plpgsql set search_path = pg_catalog, pg_temp
 as $$
 declare
   pause_ids integer[];
@@ -76,10 +64,7 @@ comment on function {{.schema}}._gw_end_queue_pauses() is
 
 -- Returns when the next pause ends by itself, so that workers look for jobs then; null if none does.
 create or replace function {{.schema}}._gw_next_pause_end()
-  returns timestamptz
-  language plpgsql
-  stable
-  set search_path = pg_catalog, pg_temp
+  returns timestamptz language plpgsql stable set search_path = pg_catalog, pg_temp
 as $$
 begin
   return (select min(p.until) from {{.schema}}._gw_pauses as p where p.until > clock_timestamp() and p.until < 'infinity');

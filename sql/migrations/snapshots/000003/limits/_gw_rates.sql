@@ -1,15 +1,7 @@
 -- Returns what is wrong with numbers of a limit or of one of its lanes, as a part of an error; null: nothing. The last check keeps every
 -- time that a rate yields within the range of a timestamp.
-create or replace function {{.schema}}._gw_wrong_numbers(
-  max_running integer,
-  rate        integer,
-  per         interval,
-  burst       integer
-)
-  returns text
-  language plpgsql
-  immutable
-  set search_path = pg_catalog, pg_temp
+create or replace function {{.schema}}._gw_wrong_numbers(max_running integer, rate integer, per interval, burst integer)
+  returns text language plpgsql immutable set search_path = pg_catalog, pg_temp
 as $$
 begin
   return case
@@ -29,15 +21,8 @@ comment on function {{.schema}}._gw_wrong_numbers(integer, integer, interval, in
 -- no rate. The share of the burst that is owed stays the same, so that the new rate counts at once and the burst is not given twice. While
 -- there is no rate, what was owed stays as it is, for a later rate.
 create or replace function {{.schema}}._gw_rescaled(
-  theoretic_at timestamptz,
-  at           timestamptz,
-  old_span     interval,
-  new_span     interval
-)
-  returns timestamptz
-  language plpgsql
-  immutable
-  set search_path = pg_catalog, pg_temp
+  theoretic_at timestamptz, at timestamptz, old_span interval, new_span interval)
+  returns timestamptz language plpgsql immutable set search_path = pg_catalog, pg_temp
 as $$
 begin
   return case

@@ -3,11 +3,7 @@
 -- and those that were busy when their pause began, or that were freed without regard to it, are taken.
 -- Locks: rows of queues by id, then of pauses, then of jobs by id; skips locked ones.
 create or replace function {{.schema}}._gw_sweep_pauses()
-  returns boolean
-  language plpgsql
-  set search_path = pg_catalog, pg_temp
-  set enable_seqscan = off
-  set jit = off
+  returns boolean language plpgsql set search_path = pg_catalog, pg_temp set enable_seqscan = off set jit = off
 as $$
 declare
   ended     record;
@@ -56,11 +52,7 @@ comment on function {{.schema}}._gw_sweep_pauses() is
 -- available since.
 -- Locks: jobs by id, then pauses; skips locked ones.
 create or replace function {{.schema}}._gw_hide_jobs()
-  returns boolean
-  language plpgsql
-  set search_path = pg_catalog, pg_temp
-  set enable_seqscan = off
-  set jit = off
+  returns boolean language plpgsql set search_path = pg_catalog, pg_temp set enable_seqscan = off set jit = off
 as $$
 declare
   step    constant integer     := 5000;
@@ -127,16 +119,8 @@ comment on function {{.schema}}._gw_hide_jobs() is
   'Internal: hides waiting jobs of paused tasks from Node workers, and shows them again; returns whether there is more to do at once.';
 
 -- Changes job_queue_id of those of these jobs that wait and have old_id in it. Returns how many.
-create or replace function {{.schema}}._gw_change_queues(
-  job_ids bigint[],
-  old_id  integer,
-  new_id  integer
-)
-  returns bigint
-  language plpgsql
-  set search_path = pg_catalog, pg_temp
-  set enable_seqscan = off
-  set jit = off
+create or replace function {{.schema}}._gw_change_queues(job_ids bigint[], old_id integer, new_id integer)
+  returns bigint language plpgsql set search_path = pg_catalog, pg_temp set enable_seqscan = off set jit = off
 as $$
 declare
   changed bigint;

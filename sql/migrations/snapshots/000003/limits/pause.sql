@@ -94,14 +94,8 @@ comment on function {{.schema}}.resume(text, text, text, text) is
 -- began before does not know the change, so the function waits until no claim holds the limits.
 -- Locks: what _gw_lock_limits locks.
 -- Raises GWLHB.
-create or replace function {{.schema}}._gw_look_after_pause(
-  task       text,
-  limit_name text,
-  lane       text
-)
-  returns void
-  language plpgsql
-  set search_path = pg_catalog, pg_temp
+create or replace function {{.schema}}._gw_look_after_pause(task text, limit_name text, lane text)
+  returns void language plpgsql set search_path = pg_catalog, pg_temp
 as $$
 #variable_conflict use_variable
 begin
@@ -118,15 +112,8 @@ comment on function {{.schema}}._gw_look_after_pause(text, text, text) is
   'Internal: makes claims look again at the gates that a pause has held back.';
 
 -- Returns the gates that a pause holds back: those of the limit or of its lane, or those for which jobs of the task wait.
-create or replace function {{.schema}}._gw_gates_of_pause(
-  task       text,
-  limit_name text,
-  lane       text
-)
-  returns integer[]
-  language plpgsql
-  stable
-  set search_path = pg_catalog, pg_temp
+create or replace function {{.schema}}._gw_gates_of_pause(task text, limit_name text, lane text)
+  returns integer[] language plpgsql stable set search_path = pg_catalog, pg_temp
 as $$
 #variable_conflict use_variable
 begin
@@ -147,16 +134,8 @@ comment on function {{.schema}}._gw_gates_of_pause(text, text, text) is
   'Internal: returns the gates that a pause of a task, a limit or a lane holds back.';
 
 -- Returns what a pause applies to, as text for the audit.
-create or replace function {{.schema}}._gw_paused(
-  task       text,
-  queue      text,
-  limit_name text,
-  lane       text
-)
-  returns text
-  language sql
-  stable
-  set search_path = pg_catalog, pg_temp
+create or replace function {{.schema}}._gw_paused(task text, queue text, limit_name text, lane text)
+  returns text language sql stable set search_path = pg_catalog, pg_temp
 as $$
   select coalesce('task ' || _gw_paused.task, 'queue ' || _gw_paused.queue,
                   'limit ' || _gw_paused.limit_name || coalesce(', lane ' || _gw_paused.lane, ''), 'everything')

@@ -96,13 +96,8 @@ comment on function {{.schema}}.set_limit(text, text[], text, integer, integer, 
 -- Changes the gates of a limit as its numbers change. If by changes, the keys are others: the gates lose their overrides and closings, and
 -- what one of them owes to the rate all owe, also those that are made later.
 -- The caller holds the limit.
-create or replace function {{.schema}}._gw_change_gates(
-  old {{.schema}}._gw_limits,
-  new {{.schema}}._gw_limits
-)
-  returns void
-  language plpgsql
-  set search_path = pg_catalog, pg_temp
+create or replace function {{.schema}}._gw_change_gates(old {{.schema}}._gw_limits, new {{.schema}}._gw_limits)
+  returns void language plpgsql set search_path = pg_catalog, pg_temp
 as $$
 declare
   at       constant timestamptz := clock_timestamp();

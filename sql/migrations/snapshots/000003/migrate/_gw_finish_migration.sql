@@ -3,9 +3,7 @@
 -- A script of the extension calls _gw_record_installed() instead: the functions for roles do not belong to the
 -- extension.
 create or replace function {{.schema}}._gw_finish_migration()
-  returns void
-  language plpgsql
-  set search_path = pg_catalog, pg_temp
+  returns void language plpgsql set search_path = pg_catalog, pg_temp
 as $$
 begin
   perform {{.schema}}._gw_record_installed();

@@ -2,9 +2,7 @@
 -- which objects belong to gw. doctor(), gw-migrate status and gw-migrate repair read it.
 -- Raises undefined_object in an install with savepoints, which hide the transaction that has created a function.
 create or replace function {{.schema}}._gw_record_installed()
-  returns void
-  language plpgsql
-  set search_path = pg_catalog, pg_temp
+  returns void language plpgsql set search_path = pg_catalog, pg_temp
 as $$
 begin
   insert into {{.schema}}._gw_installed as i (object, digest)

@@ -6,14 +6,8 @@
 -- new_id is the id of an inserted row; if it is null, the function draws one from the sequence. The id remains unused
 -- only if another transaction holds the row under the key.
 create or replace function {{.schema}}._gw_add_keyed_job(
-  task_id      integer,
-  queue_id     integer,
-  spec         {{.schema}}.job_spec,
-  job_key_mode text,
-  new_id       bigint default null
-)
-  returns {{.schema}}._private_jobs
-  language plpgsql
+  task_id integer, queue_id integer, spec {{.schema}}.job_spec, job_key_mode text, new_id bigint default null)
+  returns {{.schema}}._private_jobs language plpgsql
   set search_path = pg_catalog, pg_temp -- add_job and add_jobs set the planner options
 as $$
 #variable_conflict use_variable

@@ -1,14 +1,7 @@
 -- Refuses an interval that is null, negative or longer than 1000 years.
 -- Raises GWOIV.
-create or replace function {{.schema}}._gw_check_interval(
-  name      text,
-  value     interval,
-  may_be_0  boolean
-)
-  returns void
-  language plpgsql
-  immutable
-  set search_path = pg_catalog, pg_temp
+create or replace function {{.schema}}._gw_check_interval(name text, value interval, may_be_0 boolean)
+  returns void language plpgsql immutable set search_path = pg_catalog, pg_temp
 as $$
 begin
   if (value between interval '0' and interval '1000 years') is not true or value = interval '0' and not may_be_0 then

@@ -1,13 +1,8 @@
 -- Raises GWBPL for a payload whose text is larger than the setting max_payload. The size of the text counts, not the
 -- compressed size in a table. Reading the text is expensive, so callers check only payloads of which pg_column_size is
 -- above 2000; a smaller datum cannot expand to 1 MB, the lowest value of the setting.
-create or replace function {{.schema}}._gw_check_payload(
-  payload     json,
-  spec_number bigint default null
-)
-  returns void
-  language plpgsql
-  set search_path = pg_catalog, pg_temp
+create or replace function {{.schema}}._gw_check_payload(payload json, spec_number bigint default null)
+  returns void language plpgsql set search_path = pg_catalog, pg_temp
 as $$
 declare
   advice  constant text := 'Store large data elsewhere and pass a reference to it, or raise the setting max_payload.';

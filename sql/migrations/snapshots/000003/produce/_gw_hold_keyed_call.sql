@@ -3,18 +3,8 @@
 -- Locks: name locks and names as add_job, before the record; then the record. It waits for other calls under the same key.
 -- Raises GWOKY (no key), and what add_job raises for the arguments.
 create or replace function {{.schema}}._gw_hold_keyed_call(
-  kind         text,
-  task         text,
-  key          text,
-  queue_name   text,
-  max_attempts integer,
-  priority     integer,
-  flags        text[]
-)
-  returns {{.schema}}._gw_keyed_calls
-  language plpgsql
-  set search_path = pg_catalog, pg_temp
-  set enable_seqscan = off
+  kind text, task text, key text, queue_name text, max_attempts integer, priority integer, flags text[])
+  returns {{.schema}}._gw_keyed_calls language plpgsql set search_path = pg_catalog, pg_temp set enable_seqscan = off
 as $$
 declare
   held {{.schema}}._gw_keyed_calls;
@@ -103,14 +93,8 @@ comment on function {{.schema}}._gw_add_held_job({{.schema}}._gw_keyed_calls, {{
 -- not, or if there is none.
 -- Locks: the row under the key.
 create or replace function {{.schema}}._gw_waiting_job(
-  job_key      text,
-  out id       bigint,
-  out run_at   timestamptz,
-  out attempts smallint
-)
-  language plpgsql
-  set search_path = pg_catalog, pg_temp
-  set enable_seqscan = off
+  job_key text, out id bigint, out run_at timestamptz, out attempts smallint)
+  language plpgsql set search_path = pg_catalog, pg_temp set enable_seqscan = off
 as $$
 begin
   perform from {{.schema}}._private_jobs as j where j.key = job_key for update;

@@ -1,15 +1,8 @@
 -- Joins two JSON arrays into one. The function joins the texts, so each element keeps its spelling and the result is
 -- never longer than both inputs; jsonb would expand 1e131071 from 8 bytes to 131072 digits.
 -- Raises GWBPL if the result is larger than the setting max_payload.
-create or replace function {{.schema}}._gw_joined_payload(
-  waiting json,
-  added   json,
-  job_key text
-)
-  returns json
-  language plpgsql
-  stable
-  set search_path = pg_catalog, pg_temp
+create or replace function {{.schema}}._gw_joined_payload(waiting json, added json, job_key text)
+  returns json language plpgsql stable set search_path = pg_catalog, pg_temp
 as $$
 declare
   white_space constant text := E' \t\n\r'; -- all white space that JSON has
@@ -40,14 +33,8 @@ comment on function {{.schema}}._gw_joined_payload(json, json, text) is
 
 -- Returns the payload of a replaced job. Two arrays are joined; otherwise the new payload counts. The function is a
 -- single expression, so PostgreSQL inlines it.
-create or replace function {{.schema}}._gw_merged_payload(
-  waiting json,
-  added   json,
-  job_key text
-)
-  returns json
-  language sql
-  stable
+create or replace function {{.schema}}._gw_merged_payload(waiting json, added json, job_key text)
+  returns json language sql stable
 as $$
   select case when pg_catalog.json_typeof(waiting) operator(pg_catalog.=) 'array'
                    and pg_catalog.json_typeof(added) operator(pg_catalog.=) 'array'

@@ -2,18 +2,9 @@
 -- take the shortest path. Returns the ids of the completed jobs, or null if all were completed.
 -- Locks: job rows by id, then queue rows by id.
 -- Raises GWWOB if an id is null or repeated.
-create or replace function {{.schema}}._gw_complete_claim(
-  worker_id text,
-  job_ids   bigint[],
-  lease     bigint
-)
-  returns bigint[]
-  language plpgsql
-  set search_path = pg_catalog, pg_temp
-  set plan_cache_mode = force_generic_plan
-  set enable_seqscan = off
-  set enable_bitmapscan = off
-  set jit = off
+create or replace function {{.schema}}._gw_complete_claim(worker_id text, job_ids bigint[], lease bigint)
+  returns bigint[] language plpgsql set search_path = pg_catalog, pg_temp set plan_cache_mode = force_generic_plan
+  set enable_seqscan = off set enable_bitmapscan = off set jit = off
 as $$
 declare
   completed bigint[];

@@ -1,10 +1,6 @@
 -- Raises GWWID unless a worker may have this id: 1 to 128 characters, but not pause, which is who holds paused queues.
-create or replace function {{.schema}}._gw_check_worker_id(
-  worker_id text
-)
-  returns void
-  language plpgsql
-  set search_path = pg_catalog, pg_temp
+create or replace function {{.schema}}._gw_check_worker_id(worker_id text)
+  returns void language plpgsql set search_path = pg_catalog, pg_temp
 as $$
 begin
   if (length(worker_id) between 1 and 128) is not true then
@@ -15,5 +11,4 @@ begin
 end;
 $$;
 
-comment on function {{.schema}}._gw_check_worker_id(text) is
-  'Internal: raises GWWID unless a worker may have this id.';
+comment on function {{.schema}}._gw_check_worker_id(text) is 'Internal: raises GWWID unless a worker may have this id.';

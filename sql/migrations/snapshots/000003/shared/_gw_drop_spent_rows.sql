@@ -4,15 +4,8 @@
 -- Ids are never reused, so a row without a job never gets one later. At REPEATABLE READ a row that another transaction has
 -- just deleted would raise an error, so there the function does nothing.
 -- Locks: the rows that it deletes; skips rows that other transactions have locked.
-create or replace function {{.schema}}._gw_drop_spent_rows(
-  side regclass,
-  most bigint
-)
-  returns bigint
-  language plpgsql
-  set search_path = pg_catalog, pg_temp
-  set enable_seqscan = off
-  set jit = off
+create or replace function {{.schema}}._gw_drop_spent_rows(side regclass, most bigint)
+  returns bigint language plpgsql set search_path = pg_catalog, pg_temp set enable_seqscan = off set jit = off
 as $$
 declare
   place     regclass := pg_get_serial_sequence(side::text, 'job_id');
@@ -55,9 +48,7 @@ comment on function {{.schema}}._gw_drop_spent_rows(regclass, bigint) is
 -- contexts but no jobs, a dump of the extension is being restored, whose triggers exist before the data; then nothing
 -- is deleted.
 create or replace function {{.schema}}._gw_contexts_put()
-  returns trigger
-  language plpgsql
-  set search_path = pg_catalog, pg_temp
+  returns trigger language plpgsql set search_path = pg_catalog, pg_temp
 as $$
 declare
   added  bigint;

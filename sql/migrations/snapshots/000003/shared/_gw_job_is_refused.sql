@@ -1,16 +1,8 @@
 -- Returns whether the database would refuse a job with these attributes. The function is a single expression, so
 -- callers inline it.
 create or replace function {{.schema}}._gw_job_is_refused(
-  identifier   text,
-  queue_name   text,
-  max_attempts integer,
-  job_key      text,
-  priority     integer,
-  flags        text[]
-)
-  returns boolean
-  language sql
-  stable
+  identifier text, queue_name text, max_attempts integer, job_key text, priority integer, flags text[])
+  returns boolean language sql stable
 as $$
   select identifier is null
       or pg_catalog.length(identifier) operator(pg_catalog.>) 128

@@ -6,13 +6,8 @@
 -- The names of each kind share 64 advisory locks, so that a transaction with a million names does not fill the server's
 -- lock table.
 
-create or replace function {{.schema}}._gw_name_lock(
-  kind text,
-  name text
-)
-  returns bigint
-  language sql
-  immutable
+create or replace function {{.schema}}._gw_name_lock(kind text, name text)
+  returns bigint language sql immutable
 as $$
   select 7239152 operator(pg_catalog.*) 4294967296
          operator(pg_catalog.+) case when kind operator(pg_catalog.=) 'task' then 0 else 64 end
@@ -26,14 +21,8 @@ comment on function {{.schema}}._gw_name_lock(text, text) is
 -- Above READ COMMITTED an older snapshot could still show a name that cleanup() has deleted since. There the rows
 -- themselves are locked as well, and a deleted name raises 40001.
 -- Locks: advisory locks, without waiting; otherwise new names, then the rows of names, each in sorted order.
-create or replace function {{.schema}}._gw_hold_names(
-  identifiers text[],
-  queue_names text[]
-)
-  returns void
-  language plpgsql
-  set search_path = pg_catalog, pg_temp
-  set enable_seqscan = off
+create or replace function {{.schema}}._gw_hold_names(identifiers text[], queue_names text[])
+  returns void language plpgsql set search_path = pg_catalog, pg_temp set enable_seqscan = off
 as $$
 declare
   missed boolean;
@@ -86,14 +75,8 @@ comment on function {{.schema}}._gw_hold_names(text[], text[]) is
 
 -- Creates the rows of names that have none, in sorted order, so that callers with the same new names wait for each
 -- other but do not deadlock. An existing name uses no identity value.
-create or replace function {{.schema}}._gw_make_names(
-  identifiers text[],
-  queue_names text[]
-)
-  returns void
-  language plpgsql
-  set search_path = pg_catalog, pg_temp
-  set enable_seqscan = off
+create or replace function {{.schema}}._gw_make_names(identifiers text[], queue_names text[])
+  returns void language plpgsql set search_path = pg_catalog, pg_temp set enable_seqscan = off
 as $$
 begin
   insert into {{.schema}}._private_tasks (identifier)

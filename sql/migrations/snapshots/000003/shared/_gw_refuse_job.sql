@@ -2,17 +2,9 @@
 -- writes; here the error comes first, with an SQLSTATE that clients can switch on and the names of the table and
 -- of the constraint or column, as in the error of the table.
 create or replace function {{.schema}}._gw_refuse_job(
-  identifier   text,
-  queue_name   text,
-  max_attempts integer,
-  job_key      text,
-  priority     integer,
-  flags        text[],
-  spec_number  bigint default null
-)
-  returns void
-  language plpgsql
-  set search_path = pg_catalog, pg_temp
+  identifier text, queue_name text, max_attempts integer, job_key text, priority integer, flags text[],
+  spec_number bigint default null)
+  returns void language plpgsql set search_path = pg_catalog, pg_temp
 as $$
 declare
   code     text;

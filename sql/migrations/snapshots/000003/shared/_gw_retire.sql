@@ -3,14 +3,9 @@
 -- gets attempts = max_attempts + 1: one return leaves it failed, and there is no second return, because that needs
 -- another claim. (32767 has no successor in a smallint; there max_attempts is lowered instead.)
 -- The caller holds the row's lock.
-create or replace function {{.schema}}._gw_retire(
-  job_id bigint
-)
-  returns {{.schema}}._private_jobs
-  language sql
-  set search_path = pg_catalog, pg_temp
-  set plan_cache_mode = force_generic_plan
-  set enable_seqscan = off
+create or replace function {{.schema}}._gw_retire(job_id bigint)
+  returns {{.schema}}._private_jobs language sql set search_path = pg_catalog, pg_temp
+  set plan_cache_mode = force_generic_plan set enable_seqscan = off
 as $$
   update {{.schema}}._private_jobs as j
      set key          = null,

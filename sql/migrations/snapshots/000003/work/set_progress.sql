@@ -1,18 +1,9 @@
 -- What set_progress does, for several jobs. Returns how many of them the worker holds.
 -- Raises GWWPR.
 create or replace function {{.schema}}._gw_set_progress(
-  worker_id text,
-  job_ids   bigint[],
-  leases    bigint[],
-  percents  double precision[],
-  notes     text[]
-)
-  returns bigint
-  language plpgsql
-  set search_path = pg_catalog, pg_temp
-  set plan_cache_mode = force_generic_plan
-  set enable_seqscan = off
-  set jit = off
+  worker_id text, job_ids bigint[], leases bigint[], percents double precision[], notes text[])
+  returns bigint language plpgsql set search_path = pg_catalog, pg_temp set plan_cache_mode = force_generic_plan
+  set enable_seqscan = off set jit = off
 as $$
 declare
   wrong  record;
@@ -77,15 +68,9 @@ comment on function {{.schema}}.set_progress(text, bigint, bigint, double precis
 -- Returns the progress of jobs as the current attempt of each has reported it, or the last one if none runs. An attempt
 -- whose predecessor was returned or snoozed has the same number, and goes on where that one was. A canceled job has an
 -- attempt too many.
-create or replace function {{.schema}}._gw_job_progress(
-  job_ids bigint[]
-)
-  returns table (job_id bigint, percent real, note text, reported_at timestamptz)
-  language sql
-  stable
-  set search_path = pg_catalog, pg_temp
-  set enable_seqscan = off
-  set jit = off
+create or replace function {{.schema}}._gw_job_progress(job_ids bigint[])
+  returns table (job_id bigint, percent real, note text, reported_at timestamptz) language sql stable
+  set search_path = pg_catalog, pg_temp set enable_seqscan = off set jit = off
 as $$
   select p.job_id, p.percent, p.note, p.reported_at
     from {{.schema}}._gw_progress as p
