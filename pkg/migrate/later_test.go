@@ -37,7 +37,7 @@ func laterThan(t *testing.T, files fs.FS) fs.FS {
 	const marks = "functions/report/_gw_mark_escapes.sql"
 	text := readText(t, directory, marks)
 	writeText(t, directory, marks, text[strings.LastIndex(text, "create or replace function"):])
-	edit(t, directory, marks, "  mark    text\n", "  mark    text,\n  more    text default ''\n")
+	edit(t, directory, marks, "mark text)", "mark text, more text default '')")
 	edit(t, directory, marks, "_gw_without_marks(text, text)", "_gw_without_marks(text, text, text)")
 	edit(t, directory, "functions/report/backoff.sql", "as $$", "as $$ /* later */ ")
 	edit(t, directory, "functions/install.sql", `{{ template "report/backoff.sql" . }}`,
