@@ -52,7 +52,7 @@ comment on function {{.schema}}._gw_incoming_candidates({{.schema}}._gw_claim, {
 -- Returns the first jobs of the open lanes of these tasks, of each lane as many as its gates have room, or a row without a job. A job that
 -- passes other gates than its lane, because somebody has changed its payload, parks with -1: it becomes incoming. Lanes of
 -- a fair limit take turns among each other; each comes where its first job does, but not before the lanes whose turn is earlier and that have
--- room.
+-- room. Of these few jobs are read, in proportion to their number: another round, or the next claim, reads further.
 create or replace function {{.schema}}._gw_lane_candidates(
   claim {{.schema}}._gw_claim, tasks {{.schema}}._gw_limited_task[], most integer, wide integer)
   returns table (candidate {{.schema}}._gw_candidate, priority smallint, run_at timestamptz, turn bigint, id bigint)
@@ -63,10 +63,8 @@ declare
   snapshot txid_snapshot := txid_current_snapshot();
 begin
   return query
-  with jobs as materialized (
-    select l.id as lane_id, l.gates, l.served_at, l.running + coalesce(j.number, 0) as running, t.limit_ids, (r.room = 0) is true as is_full,
-           (select g.limit_id from {{.schema}}._gw_gates as g where g.id = l.fair_gate) as fair_limit,
-           j.place, j.version, j.id, j.payload, j.flags, coalesce(j.priority, l.priority) as priority, coalesce(j.run_at, l.run_at) as run_at
+  with lanes as materialized (
+    select t.limit_ids, l.*, case when l.fair_gate is not null then most / count(*) over () + 2 else most end as deep
       from unnest(tasks) as t
      cross join lateral (
             select l.id, l.gates, l.fair_gate, l.running, l.served_at, l.priority, l.run_at, l.job_id
@@ -74,6 +72,11 @@ begin
              where l.task_id = t.task_id and l.gate is null and l.generation = t.generation
              order by l.priority, l.running, l.served_at, l.run_at, l.job_id
              limit greatest(wide, 20)) as l
+  ), jobs as materialized (
+    select l.id as lane_id, l.gates, l.served_at, l.running + coalesce(j.number, 0) as running, l.limit_ids, (r.room = 0) is true as is_full,
+           (select g.limit_id from {{.schema}}._gw_gates as g where g.id = l.fair_gate) as fair_limit,
+           j.place, j.version, j.id, j.payload, j.flags, coalesce(j.priority, l.priority) as priority, coalesce(j.run_at, l.run_at) as run_at
+      from lanes as l
      cross join lateral (select min(r.room) as room from {{.schema}}._gw_gate_rooms(l.gates, claim.claimed_at) as r) as r
       left join lateral (
             select j.*, row_number() over (order by j.priority, j.run_at, j.id) as number
@@ -83,7 +86,7 @@ begin
                        and {{.schema}}._gw_suits(j.run_at, j.task_id, j.flags, claim.due, null, claim.forbidden_flags, claim.flagged_tasks, claim.task_flags)
                        and {{.schema}}._gw_may_lock(j.xmax, snapshot, null)
                      order by j.priority, j.run_at, j.id
-                     limit case when r.room is null then most else least(most, greatest(r.room, 1)) end) as j) as j on true
+                     limit least(l.deep, case when r.room = 0 then 1 else r.room end)) as j) as j on true
   ), first as (
     select j.*, case when j.fair_limit is null then j.run_at else max(j.run_at) over before end as comes_at,
            case when j.fair_limit is null then 0 else row_number() over before end as turn

@@ -18,9 +18,8 @@ begin
   chosen := array[]::{{.schema}}._gw_candidate[];
   lane_ids := array[]::integer[];
   more := false;
-  select array_agg(r.gate_id), array_agg(r.room)
-    into gate_ids, rooms
-    from {{.schema}}._gw_gate_rooms(array(select distinct g.id from unnest(candidates) as u cross join unnest(u.gates) as g (id)), at) as r;
+  gate_ids := array(select distinct g.id from unnest(candidates) as u cross join unnest(u.gates) as g (id));
+  select array_agg(r.gate_id), array_agg(r.room) into gate_ids, rooms from {{.schema}}._gw_gate_rooms(gate_ids, at) as r;
   foreach c in array candidates loop
     if c.lane_id = 0 then -- its number was in use
       more := true;

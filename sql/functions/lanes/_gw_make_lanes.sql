@@ -47,9 +47,8 @@ begin
             select l.id
               from {{.schema}}._gw_lanes as l
              where l.task_id = t.task_id and l.gate is distinct from 0
-               and l.generation >= case when w.before then -9223372036854775808 else t.generation end
-               and l.generation <= case when w.before then t.generation else 9223372036854775807 end
-               and l.generation <> t.generation
+               and l.generation > case when w.before then -9223372036854775808 else t.generation end
+               and l.generation < case when w.before then t.generation else 9223372036854775807 end
              limit 100
                for update skip locked) as o);
   if lane_ids = '{}' then

@@ -39,14 +39,14 @@ as $$
                     from {{.schema}}._gw_pauses as p
                    where p.limit_name operator(pg_catalog.=) l.name and (p.key is null or p.key operator(pg_catalog.=) g.key)
                      and coalesce(p.until, 'infinity') operator(pg_catalog.>) at) as paused_until
-            from {{.schema}}._gw_gates as g
-            join {{.schema}}._gw_limits as l on l.id operator(pg_catalog.=) g.limit_id
+            from pg_catalog.unnest(gate_ids) as u (id)
+           cross join lateral (select g.* from {{.schema}}._gw_gates as g where g.id operator(pg_catalog.=) u.id offset 0) as g
+           cross join lateral (select l.* from {{.schema}}._gw_limits as l where l.id operator(pg_catalog.=) g.limit_id offset 0) as l
            cross join lateral (
                   select coalesce(g.rate, l.rate) as rate, coalesce(g.per, l.per) as per, coalesce(g.burst, g.rate, l.burst, l.rate) as burst
                    where not g.is_total
                   union all
                   select null, null, null where g.is_total) as n
-           where g.id operator(pg_catalog.=) any (gate_ids)
           offset 0) as g
    cross join lateral (
           select case when g.paused_until is not null then 'paused'

@@ -4,14 +4,20 @@ create or replace function {{.schema}}._gw_open_lanes(
   returns void language plpgsql set search_path = pg_catalog, pg_temp -- get_job_batch sets the planner options
 as $$
 begin
+  gate_ids := array(select distinct u.id
+                      from unnest(gate_ids) as u (id)
+                     where (select true from {{.schema}}._gw_lanes as l where l.gate = u.id and l.gate > 0 limit 1));
+  if gate_ids = '{}' then
+    return;
+  end if;
   update {{.schema}}._gw_lanes as l
      set gate = null
-   where l.id = any (array(
-           select w.id
+   where l.ctid = any (array(
+           select w.ctid
              from {{.schema}}._gw_gate_rooms(gate_ids, at) as r
             cross join unnest(tasks) as t
             cross join lateral (
-                  select l.id
+                  select l.ctid
                     from {{.schema}}._gw_lanes as l
                    where l.gate = r.gate_id and l.gate > 0 and l.task_id = t.task_id and l.generation = t.generation
                    order by l.priority, l.running, l.served_at, l.run_at, l.job_id
@@ -29,7 +35,10 @@ create or replace function {{.schema}}._gw_count_ends(held integer[], at timesta
   returns integer[] language plpgsql set search_path = pg_catalog, pg_temp -- get_job_batch sets the planner options
 as $$
 declare
-  gate_ids integer[];
+  gate_ids integer[]; -- in order, and for each:
+  jobs     bigint[];
+  returned double precision[];
+  closed   timestamptz[];
 begin
   with gone as (
     delete from {{.schema}}._gw_gate_ends as e
@@ -47,19 +56,25 @@ begin
     select o.gate_id, sum(o.jobs) as jobs, sum(o.returned) as returned, max(o.closed_until) as closed_until
       from gone as o
      group by o.gate_id
-  ), counted as (
-    update {{.schema}}._gw_gates as g
-       set running      = greatest(0, g.running - e.jobs),
-           closed_until = greatest(g.closed_until, e.closed_until),
-           theoretic_at = coalesce(g.theoretic_at - {{.schema}}._gw_charge(e.returned, coalesce(g.rate, l.rate), coalesce(g.per, l.per)),
-                                   g.theoretic_at) -- without a rate
-      from ended as e
-     cross join {{.schema}}._gw_limits as l
-     where g.id = e.gate_id and l.id = g.limit_id
-    returning g.id
   )
-  select array_agg(c.id) into gate_ids from counted as c;
-  perform {{.schema}}._gw_set_turns(gate_ids) where gate_ids is not null;
+  select array_agg(e.gate_id order by e.gate_id), array_agg(e.jobs order by e.gate_id), array_agg(e.returned order by e.gate_id),
+         array_agg(e.closed_until order by e.gate_id)
+    into gate_ids, jobs, returned, closed
+    from ended as e;
+  if gate_ids is not null then
+    update {{.schema}}._gw_gates as g
+       set running      = greatest(0, g.running - jobs[width_bucket(g.id, gate_ids)]),
+           closed_until = greatest(g.closed_until, closed[width_bucket(g.id, gate_ids)]),
+           theoretic_at = coalesce(g.theoretic_at - (
+                            select {{.schema}}._gw_charge(returned[width_bucket(g.id, gate_ids)], coalesce(g.rate, l.rate), coalesce(g.per, l.per))
+                              from {{.schema}}._gw_limits as l
+                             where l.id = g.limit_id), g.theoretic_at) -- without a rate
+     where g.ctid = any (array(
+             select g.ctid
+               from unnest(gate_ids) as u (id)
+              cross join lateral (select g.ctid from {{.schema}}._gw_gates as g where g.id = u.id offset 0) as g));
+    perform {{.schema}}._gw_set_turns(gate_ids);
+  end if;
   return gate_ids;
 end;
 $$;
@@ -74,9 +89,15 @@ create or replace function {{.schema}}._gw_set_turns(gate_ids integer[])
 as $$
 begin
   update {{.schema}}._gw_lanes as l
-     set running = g.running, served_at = g.served_at
-    from {{.schema}}._gw_gates as g
-   where g.id = any (gate_ids) and l.fair_gate = g.id and (l.running, l.served_at) is distinct from (g.running, g.served_at);
+     set (running, served_at) = (select g.running, g.served_at from {{.schema}}._gw_gates as g where g.id = l.fair_gate)
+   where l.ctid = any (array(
+           select l.ctid
+             from unnest(gate_ids) as u (id)
+            cross join lateral (select g.id, g.running, g.served_at from {{.schema}}._gw_gates as g where g.id = u.id offset 0) as g
+            cross join lateral (select l.ctid
+                                  from {{.schema}}._gw_lanes as l
+                                 where l.fair_gate = g.id and (l.running, l.served_at) is distinct from (g.running, g.served_at)
+                                offset 0) as l));
 end;
 $$;
 

@@ -10,7 +10,11 @@ create or replace function {{.schema}}._gw_start_jobs(
   language plpgsql set search_path = pg_catalog, pg_temp -- get_job_batch sets the planner options
 as $$
 declare
-  places tid[];
+  places     tid[]; -- of the jobs that start
+  job_ids    bigint[]; -- of the chosen ones, in order, and for each:
+  queues     integer[];
+  jobs       integer[]; -- of each of gate_ids, which are in order
+  waited_for integer[];
 begin
   with locked as materialized (
     select u.*
@@ -25,48 +29,53 @@ begin
     from locked as l;
   if claim.batch_size > 1 then
     places := {{.schema}}._gw_within_bytes(places, claim.max_bytes);
+    chosen := array(select row(u.*)::{{.schema}}._gw_candidate from unnest(chosen) as u where not u.starts or u.place = any (places));
   end if;
 
-  with parked as (
-    update {{.schema}}._private_jobs as j
-       set job_queue_id = u.lane_id
-      from unnest(chosen) as u
-     where j.ctid = u.place and not u.starts
-  ), started as (
-    update {{.schema}}._private_jobs as j
-       set attempts     = j.attempts + 1,
-           locked_by    = claim.worker_id,
-           locked_at    = claim.claimed_at,
-           job_queue_id = coalesce(u.queue_id, u.lane_id)
-      from unnest(chosen) as u
-     where j.ctid = u.place and u.starts and u.place = any (places)
-    returning j.id, u.queue_id, u.lane_id, u.gates
-  ), queued as (
-    insert into {{.schema}}._gw_queued_lanes as q (job_id, lane_id)
-    select s.id, s.lane_id from started as s where s.queue_id is not null and s.lane_id is not null
-        on conflict on constraint _gw_queued_lanes_pkey do update set lane_id = excluded.lane_id
-  ), taken as (
-    update {{.schema}}._private_job_queues as q
-       set locked_by = claim.worker_id, locked_at = claim.claimed_at
-      from started as s
-     where q.id = s.queue_id
-  ), passed as (
+  select array_agg(u.job_id order by u.job_id), array_agg(coalesce(u.queue_id, u.lane_id) order by u.job_id),
+         array_agg(u.job_id) filter (where u.starts)
+    into job_ids, queues, ids
+    from unnest(chosen) as u;
+  update {{.schema}}._private_jobs as j
+     set job_queue_id = queues[width_bucket(j.id, job_ids)]
+   where j.ctid = any (array(select u.place from unnest(chosen) as u where not u.starts));
+  update {{.schema}}._private_jobs as j
+     set attempts     = j.attempts + 1,
+         locked_by    = claim.worker_id,
+         locked_at    = claim.claimed_at,
+         job_queue_id = queues[width_bucket(j.id, job_ids)]
+   where j.ctid = any (places);
+  insert into {{.schema}}._gw_queued_lanes as q (job_id, lane_id)
+  select u.job_id, u.lane_id from unnest(chosen) as u where u.starts and u.queue_id is not null and u.lane_id is not null
+      on conflict on constraint _gw_queued_lanes_pkey do update set lane_id = excluded.lane_id;
+  update {{.schema}}._private_job_queues as q
+     set locked_by = claim.worker_id, locked_at = claim.claimed_at
+   where q.id = any (array(select u.queue_id from unnest(chosen) as u where u.starts and u.queue_id is not null));
+  select array_agg(p.id order by p.id), array_agg(p.jobs order by p.id)
+    into gate_ids, jobs
+    from (select g.id, count(*)::integer as jobs
+            from unnest(chosen) as u
+           cross join unnest(u.gates) as g (id)
+           where u.starts
+           group by g.id) as p;
+  if gate_ids is not null then
     update {{.schema}}._gw_gates as g
-       set running      = g.running + p.jobs,
+       set running      = g.running + jobs[width_bucket(g.id, gate_ids)],
            served_at    = claim.claimed_at,
-           theoretic_at = coalesce(greatest(g.theoretic_at, claim.claimed_at) + {{.schema}}._gw_charge(p.jobs, p.rate, p.per), g.theoretic_at)
-      from (select n.id, n.jobs, coalesce(g.rate, l.rate) as rate, coalesce(g.per, l.per) as per
-              from (select k.id, count(*)::integer as jobs from started as s cross join unnest(s.gates) as k (id) group by k.id) as n
-              join {{.schema}}._gw_gates as g on g.id = n.id
-              join {{.schema}}._gw_limits as l on l.id = g.limit_id) as p
-     where g.id = p.id
-    returning g.id
-  )
-  select (select array_agg(s.id) from started as s), (select array_agg(p.id) from passed as p) into ids, gate_ids;
-  perform {{.schema}}._gw_set_turns(gate_ids) where gate_ids is not null;
-  gate_ids := gate_ids || {{.schema}}._gw_place_lanes(
+           theoretic_at = coalesce(greatest(g.theoretic_at, claim.claimed_at) + (
+                            select {{.schema}}._gw_charge(jobs[width_bucket(g.id, gate_ids)], coalesce(g.rate, l.rate), coalesce(g.per, l.per))
+                              from {{.schema}}._gw_limits as l
+                             where l.id = g.limit_id), g.theoretic_at) -- without a rate
+     where g.ctid = any (array(
+             select g.ctid
+               from unnest(gate_ids) as u (id)
+              cross join lateral (select g.ctid from {{.schema}}._gw_gates as g where g.id = u.id offset 0) as g));
+  end if;
+  waited_for := {{.schema}}._gw_place_lanes(
     lane_ids || array(select u.lane_id from unnest(chosen) as u where not (u.starts and u.is_incoming) and u.queue_id is null),
     claim.claimed_at);
+  perform {{.schema}}._gw_set_turns(gate_ids); -- of the other lanes
+  gate_ids := gate_ids || waited_for;
 end;
 $$;
 
@@ -86,21 +95,23 @@ begin
   end if;
   with placed as (
     update {{.schema}}._gw_lanes as l
-       set gate     = case when n.id is null then 0
-                           else (select min(r.gate_id) from {{.schema}}._gw_gate_rooms(n.gates, _gw_place_lanes.at) as r where r.room = 0) end,
-           priority = n.priority,
-           run_at   = n.run_at,
-           job_id   = n.id
-      from (select w.id as lane_id, w.gates, f.*
-              from (select distinct u.id from unnest(lane_ids) as u (id)) as d
-             cross join lateral (select w.id, w.gates from {{.schema}}._gw_lanes as w where w.id = d.id offset 0) as w
-              left join lateral (
-                    select j.priority, j.run_at, j.id
-                      from {{.schema}}._private_jobs as j
-                     where j.is_available and j.job_queue_id = d.id
-                     order by j.priority, j.run_at, j.id
-                     limit 1) as f on true) as n
-     where l.id = n.lane_id
+       set (running, served_at) = (
+             select coalesce(min(g.running), 0), coalesce(min(g.served_at), l.served_at) from {{.schema}}._gw_gates as g where g.id = l.fair_gate),
+           (gate, priority, run_at, job_id) = (
+             select case when f.id is null then 0
+                         else (select min(r.gate_id) from {{.schema}}._gw_gate_rooms(l.gates, _gw_place_lanes.at) as r where r.room = 0) end,
+                    f.priority, f.run_at, f.id
+               from (values (0)) as one
+               left join lateral (
+                     select j.priority, j.run_at, j.id
+                       from {{.schema}}._private_jobs as j
+                      where j.is_available and j.job_queue_id = l.id
+                      order by j.priority, j.run_at, j.id
+                      limit 1) as f on true)
+     where l.ctid = any (array(
+             select l.ctid
+               from (select distinct u.id from unnest(lane_ids) as u (id)) as u
+              cross join lateral (select l.ctid from {{.schema}}._gw_lanes as l where l.id = u.id offset 0) as l))
     returning l.gate
   )
   select array_agg(distinct p.gate) into gate_ids from placed as p where p.gate > 0;
