@@ -52,7 +52,7 @@ comment on function {{.schema}}._gw_incoming_candidates({{.schema}}._gw_claim, {
 -- Returns the first jobs of the open lanes of these tasks, of each lane as many as its gates have room, or a row without a job. A job that
 -- passes other gates than its lane, because somebody has changed its payload, parks with -1: it becomes incoming. Lanes of
 -- a fair limit take turns among each other; each comes where its first job does, but not before the lanes whose turn is earlier and that have
--- room. Of these few jobs are read, in proportion to their number: another round, or the next claim, reads further.
+-- room. Of each of these about as many jobs are read as it needs until all have equally many running.
 create or replace function {{.schema}}._gw_lane_candidates(
   claim {{.schema}}._gw_claim, tasks {{.schema}}._gw_limited_task[], most integer, wide integer)
   returns table (candidate {{.schema}}._gw_candidate, priority smallint, run_at timestamptz, turn bigint, id bigint)
@@ -64,17 +64,22 @@ declare
 begin
   return query
   with lanes as materialized (
-    select t.limit_ids, l.*, case when l.fair_gate is not null then most / count(*) over () + 2 else most end as deep
-      from unnest(tasks) as t
-     cross join lateral (
-            select l.id, l.gates, l.fair_gate, l.running, l.served_at, l.priority, l.run_at, l.job_id
-              from {{.schema}}._gw_lanes as l
-             where l.task_id = t.task_id and l.gate is null and l.generation = t.generation
-             order by l.priority, l.running, l.served_at, l.run_at, l.job_id
-             limit greatest(wide, 20)) as l
+    select l.*,
+           case when l.fair_limit is null then most
+                else greatest(ceil(min((most + l.ran)::double precision / l.number) over (partition by l.fair_limit))::integer - l.running, 0) + 2
+           end as deep
+      from (select t.limit_ids, l.*, sum(l.running) over fewest as ran, row_number() over fewest as number
+              from unnest(tasks) as t
+             cross join lateral (
+                    select l.id, l.gates, l.running, l.served_at, l.priority, l.run_at, l.job_id,
+                           (select g.limit_id from {{.schema}}._gw_gates as g where g.id = l.fair_gate) as fair_limit
+                      from {{.schema}}._gw_lanes as l
+                     where l.task_id = t.task_id and l.gate is null and l.generation = t.generation
+                     order by l.priority, l.running, l.served_at, l.run_at, l.job_id
+                     limit greatest(wide, 20)) as l
+            window fewest as (partition by l.fair_limit order by l.running, l.id rows unbounded preceding)) as l
   ), jobs as materialized (
-    select l.id as lane_id, l.gates, l.served_at, l.running + coalesce(j.number, 0) as running, l.limit_ids, (r.room = 0) is true as is_full,
-           (select g.limit_id from {{.schema}}._gw_gates as g where g.id = l.fair_gate) as fair_limit,
+    select l.id as lane_id, l.gates, l.served_at, l.running + coalesce(j.number, 0) as running, l.limit_ids, l.fair_limit, (r.room = 0) is true as is_full,
            j.place, j.version, j.id, j.payload, j.flags, coalesce(j.priority, l.priority) as priority, coalesce(j.run_at, l.run_at) as run_at
       from lanes as l
      cross join lateral (select min(r.room) as room from {{.schema}}._gw_gate_rooms(l.gates, claim.claimed_at) as r) as r
