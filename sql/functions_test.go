@@ -159,9 +159,23 @@ create or replace function {{.schema}}.second()
 as $$
   select 1
 $$;
+
+create or replace function {{.schema}}.third(a integer, b timestamptz default now(), out c integer)
+  returns integer language sql
+as $$
+  select 1
+$$;
+
+create or replace function {{.schema}}.fourth(
+  a integer, b integer,
+  out c integer, d integer)
+as $$
+$$;
 `)
-	if len(got) != 2 || got[0].name != "first" || got[0].lines != 9 || !slices.Equal(got[0].arguments, []string{"a"}) ||
-		got[1].name != "second" || got[1].lines != 4 || got[1].arguments != nil {
+	if len(got) != 4 || got[0].name != "first" || got[0].lines != 9 || !slices.Equal(got[0].arguments, []string{"a"}) ||
+		got[1].name != "second" || got[1].lines != 4 || got[1].arguments != nil ||
+		got[2].lines != 5 || !slices.Equal(got[2].arguments, []string{"a", "b"}) ||
+		got[3].lines != 5 || !slices.Equal(got[3].arguments, []string{"a", "b", "d"}) {
 		t.Errorf("got %+v", got)
 	}
 }

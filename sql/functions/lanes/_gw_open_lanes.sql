@@ -4,9 +4,7 @@ create or replace function {{.schema}}._gw_open_lanes(
   returns void language plpgsql set search_path = pg_catalog, pg_temp -- get_job_batch sets the planner options
 as $$
 begin
-  gate_ids := array(select distinct u.id
-                      from unnest(gate_ids) as u (id)
-                     where (select true from {{.schema}}._gw_lanes as l where l.gate = u.id and l.gate > 0 limit 1));
+  gate_ids := {{.schema}}._gw_waited_for(gate_ids);
   if gate_ids = '{}' then
     return;
   end if;
@@ -28,6 +26,35 @@ $$;
 
 comment on function {{.schema}}._gw_open_lanes(integer[], {{.schema}}._gw_limited_task[], integer, timestamptz) is
   'Internal: opens as many of the lanes that wait for these gates as they have room.';
+
+-- Returns those of these gates, each once, for which lanes wait.
+create or replace function {{.schema}}._gw_waited_for(gate_ids integer[])
+  returns integer[] language plpgsql stable
+  set search_path = pg_catalog, pg_temp -- get_job_batch sets the planner options
+as $$
+begin
+  return array(select distinct u.id
+                 from unnest(gate_ids) as u (id)
+                where (select true from {{.schema}}._gw_lanes as l where l.gate = u.id and l.gate > 0 limit 1));
+end;
+$$;
+
+comment on function {{.schema}}._gw_waited_for(integer[]) is 'Internal: returns those of these gates for which lanes wait.';
+
+-- Returns the ctids of these gates, for updates. A join by id may be planned while the tables are empty; then it reads all gates for each
+-- row. An update by ctid has the same plan whatever the estimates are, and takes the new values from arrays in the order of the ids.
+create or replace function {{.schema}}._gw_places_of_gates(gate_ids integer[])
+  returns tid[] language plpgsql stable
+  set search_path = pg_catalog, pg_temp -- get_job_batch sets the planner options
+as $$
+begin
+  return array(select g.ctid
+                 from unnest(gate_ids) as u (id)
+                cross join lateral (select g.ctid from {{.schema}}._gw_gates as g where g.id = u.id offset 0) as g);
+end;
+$$;
+
+comment on function {{.schema}}._gw_places_of_gates(integer[]) is 'Internal: returns the ctids of these gates.';
 
 -- Counts what has ended at the gates of these limits, which the caller holds, and returns these gates, null if there are none. At most
 -- 500 rows of a limit; the others are for the next claim.
@@ -69,10 +96,7 @@ begin
                             select {{.schema}}._gw_charge(returned[width_bucket(g.id, gate_ids)], coalesce(g.rate, l.rate), coalesce(g.per, l.per))
                               from {{.schema}}._gw_limits as l
                              where l.id = g.limit_id), g.theoretic_at) -- without a rate
-     where g.ctid = any (array(
-             select g.ctid
-               from unnest(gate_ids) as u (id)
-              cross join lateral (select g.ctid from {{.schema}}._gw_gates as g where g.id = u.id offset 0) as g));
+     where g.ctid = any ({{.schema}}._gw_places_of_gates(gate_ids));
     perform {{.schema}}._gw_set_turns(gate_ids);
   end if;
   return gate_ids;
@@ -113,9 +137,7 @@ as $$
 declare
   have_room integer[];
 begin
-  gate_ids := array(select distinct u.id
-                      from unnest(gate_ids) as u (id)
-                     where (select true from {{.schema}}._gw_lanes as l where l.gate = u.id and l.gate > 0 limit 1));
+  gate_ids := {{.schema}}._gw_waited_for(gate_ids);
   if gate_ids <> '{}' then
     with rooms as materialized (
       select r.gate_id, r.room, case when r.room = 0 then r.opens_at else '-infinity' end as names_at

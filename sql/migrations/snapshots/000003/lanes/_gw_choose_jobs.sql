@@ -18,6 +18,7 @@ begin
   chosen := array[]::{{.schema}}._gw_candidate[];
   lane_ids := array[]::integer[];
   more := false;
+  -- In a statement of its own: with a subquery as its argument, _gw_gate_rooms is not inlined, and planned in each call.
   gate_ids := array(select distinct g.id from unnest(candidates) as u cross join unnest(u.gates) as g (id));
   select array_agg(r.gate_id), array_agg(r.room) into gate_ids, rooms from {{.schema}}._gw_gate_rooms(gate_ids, at) as r;
   foreach c in array candidates loop

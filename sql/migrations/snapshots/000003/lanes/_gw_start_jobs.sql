@@ -10,11 +10,10 @@ create or replace function {{.schema}}._gw_start_jobs(
   language plpgsql set search_path = pg_catalog, pg_temp -- get_job_batch sets the planner options
 as $$
 declare
-  places     tid[]; -- of the jobs that start
-  job_ids    bigint[]; -- of the chosen ones, in order, and for each:
-  queues     integer[];
-  jobs       integer[]; -- of each of gate_ids, which are in order
-  waited_for integer[];
+  places   tid[]; -- of the jobs that start
+  job_ids  bigint[]; -- of the chosen ones, in order, and for each:
+  queues   integer[];
+  jobs     integer[]; -- of each of gate_ids, which are in order
 begin
   with locked as materialized (
     select u.*
@@ -66,24 +65,21 @@ begin
                             select {{.schema}}._gw_charge(jobs[width_bucket(g.id, gate_ids)], coalesce(g.rate, l.rate), coalesce(g.per, l.per))
                               from {{.schema}}._gw_limits as l
                              where l.id = g.limit_id), g.theoretic_at) -- without a rate
-     where g.ctid = any (array(
-             select g.ctid
-               from unnest(gate_ids) as u (id)
-              cross join lateral (select g.ctid from {{.schema}}._gw_gates as g where g.id = u.id offset 0) as g));
+     where g.ctid = any ({{.schema}}._gw_places_of_gates(gate_ids));
   end if;
-  waited_for := {{.schema}}._gw_place_lanes(
+  gate_ids := gate_ids || {{.schema}}._gw_place_lanes(
     lane_ids || array(select u.lane_id from unnest(chosen) as u where not (u.starts and u.is_incoming) and u.queue_id is null),
     claim.claimed_at);
-  perform {{.schema}}._gw_set_turns(gate_ids); -- of the other lanes
-  gate_ids := gate_ids || waited_for;
+  perform {{.schema}}._gw_set_turns(gate_ids); -- of other lanes that have these gates
 end;
 $$;
 
 comment on function {{.schema}}._gw_start_jobs({{.schema}}._gw_claim, {{.schema}}._gw_candidate[], integer[]) is
   'Internal, for claims: starts the chosen jobs, and puts the others into their lanes.';
 
--- Gives lanes that have another first job, or whose gates are full, their new places, and makes them wait for a gate that is full. Returns
--- the gates for which they wait. The caller holds the limits.
+-- Gives lanes that have another first job, or whose gates are full, their new places and turns, and makes them wait for a gate that is full.
+-- Returns the gates for which they wait. The turn is in the same update, because each one writes all indexes of the lane. The caller holds
+-- the limits.
 create or replace function {{.schema}}._gw_place_lanes(lane_ids integer[], at timestamptz)
   returns integer[] language plpgsql set search_path = pg_catalog, pg_temp -- get_job_batch sets the planner options
 as $$
@@ -120,4 +116,4 @@ end;
 $$;
 
 comment on function {{.schema}}._gw_place_lanes(integer[], timestamptz) is
-  'Internal: gives lanes their new places, and makes them wait for a gate that is full. Returns these gates.';
+  'Internal: gives lanes their new places and turns, and makes them wait for a gate that is full. Returns these gates.';
