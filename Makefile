@@ -1,8 +1,12 @@
 .DEFAULT_GOAL := help
-.PHONY: help test test-stress run test-ha test-languages test-browser test-matrix interleave soak perf bench bench-report bench-sql bench-tasks bench-instructions lint lint-go lint-sql deps demo snapshot calls release extension lint-packaging lint-release
+.PHONY: help test test-stress run test-ha test-languages test-browser test-matrix interleave mutants soak perf bench bench-report bench-sql bench-tasks bench-instructions lint lint-go lint-sql deps demo snapshot calls release extension install dist-pgxn man lint-packaging lint-prometheus lint-release publish
 
 # The programs do not need C; targets with the race detector set CGO_ENABLED=1 themselves.
-test test-stress test-matrix interleave soak lint lint-go lint-sql: export CGO_ENABLED = 0
+test test-stress test-matrix interleave mutants soak lint lint-go lint-sql: export CGO_ENABLED = 0
+
+BUILD = build
+
+goreleaser := go run github.com/goreleaser/goreleaser/v2@v2.15.0
 
 # Targets that run the race detector, which needs a C compiler.
 soak: export RACE = 1
@@ -44,6 +48,9 @@ test-matrix: deps ## Run all tests on several versions of PostgreSQL (VERSIONS="
 interleave: deps ## Run two calls at once in every order, all pairs (RUN=ThreeCalls for triples; FLAGS="-interleave.world='^ready: get_job, '")
 	$(testserver) go test -count=1 -timeout 0 -run '$(or $(RUN),TwoCalls)' ./tests/go/interleave -interleave.orders=0 -interleave.most=0 -v $(FLAGS)
 
+mutants: deps ## Make mistakes in the functions of claims and ends, one at a time, and tell which no test finds (FLAGS="-sample 60"; see tests/go/mutants)
+	$(testserver) go run ./tests/go/mutants $(FLAGS)
+
 soak: deps test-browser ## Run the random and timed tests for hours, and all cases from which a test run selects
 	$(testserver) go test -count=1 -timeout 0 -run 'IsNamed|IsSeen|AllZones|EachOfOurVersions/.' ./pkg/migrate ./tests/go ./tests/go/adversary ./tests/go/cron \
 	  ./tests/go/fuzz ./tests/go/history ./tests/go/limits
@@ -57,6 +64,7 @@ soak: deps test-browser ## Run the random and timed tests for hours, and all cas
 	  -interleave.pgtap=tests/sql -model.calls=20000 -model.seed=100 -v
 	$(testserver) go test -count=1 -timeout 0 -run NoLane ./tests/go/limits -limits.jobs=20000 -v
 	$(testserver) go test -count=1 -timeout 0 -run 'TakeWhatTheModel|Mistakes|AtOnce' ./tests/go/engine -engine.worlds=200 -engine.load=2m -engine.again -v
+	$(testserver) go run ./tests/go/mutants -sample 40 -least 60
 	$(testserver) go test -count=1 -timeout 0 -run Random ./tests/go/cron -cron.patterns=20000 -v
 	$(testserver) go test -count=1 -timeout 0 -run DatabaseIsPaused ./tests/go/recovery -recovery.outage=60s -v
 	$(testserver) go test -count=1 -timeout 0 -run ConnectionsAreCut ./tests/go/recovery -recovery.cut=16000 -v
@@ -99,11 +107,24 @@ lint-go: # needs nothing but Go
 lint-sql: deps
 	$(testserver) scripts/with-database.sh scripts/check-functions.sh
 
-lint-packaging: deps ## Check the Dockerfile, the compose file, the systemd unit and the Kubernetes objects
+lint-packaging: deps ## Check the Dockerfile, the compose file, the systemd unit, the Kubernetes objects, the zip for PGXN, .github, the schema of gw.yaml and the manual pages
+	go run github.com/rhysd/actionlint/cmd/actionlint@v1.7.12 -shellcheck= -pyflakes= .github/workflows/*
 	cd packaging/lint && go vet ./... && go test -count=1 ./...
+	cd packaging/man && go vet ./... && go test -count=1 ./...
 
-lint-release: ## Check the configuration of releases with GoReleaser, whose build takes minutes
-	go run github.com/goreleaser/goreleaser/v2@v2.15.0 check
+lint-prometheus: ## Evaluate the alerts and the dashboard on recorded samples by Prometheus, which takes minutes to compile
+	cd packaging/prometheus && go vet ./... && go test -count=1 ./...
+
+man: ## Write the manual pages of gw-run and gw-migrate to build/man
+	cd packaging/man && go run . ../../build/man
+
+lint-release: ## Make a release with GoReleaser, without publishing it, and check its archives; takes minutes
+	$(goreleaser) check
+	$(goreleaser) release --snapshot --clean
+	cd packaging/lint && GW_TEST_DIST='$(CURDIR)/dist' go test -count=1 -run Release .
+
+publish: ## Publish the release of the tag with GoReleaser, as a draft; the workflow release does it
+	$(goreleaser) release --clean
 
 deps: ## Install the packages that the tests need (apt, as root or in CI), or list them
 	@scripts/deps.sh
@@ -122,5 +143,18 @@ calls: deps ## Record the statements of the worker and the client of a release, 
 release: ## Make all migrations final and date the changelog (VERSION=0.1.0); see CONTRIBUTING.md
 	go run ./scripts/release cut '$(VERSION)'
 
-extension: ## Write the files of the PostgreSQL extension to build/extension (SCHEMA=name; POSTGRES=12 for that version)
-	go run ./cmd/gw-migrate extension build/extension $(if $(SCHEMA),--schema '$(SCHEMA)') $(if $(POSTGRES),--postgres $(POSTGRES))
+extension: ## Write the files of the PostgreSQL extension to build/extension (SCHEMA=name)
+	rm -rf $(BUILD)/extension
+	go run ./cmd/gw-migrate extension $(BUILD)/extension $(if $(SCHEMA),--schema '$(SCHEMA)')
+
+install: extension ## Install the extension's files into a server, by PGXS (SCHEMA=name, PG_CONFIG=path, DESTDIR=path)
+	cp packaging/pgxn/Makefile $(BUILD)/extension
+	$(MAKE) -C $(BUILD)/extension install
+
+dist-pgxn: extension ## Write the extension's zip for PGXN to build (VERSION=0.1.0)
+	@test -n '$(VERSION)' || { echo 'make dist-pgxn: VERSION is missing, as in VERSION=0.1.0' >&2; exit 1; }
+	schema=$$(sed -n "s/^default_version = '\(.*\)'/\1/p" $(BUILD)/extension/*.control) && \
+	  sed 's/@VERSION@/$(VERSION)/; s/@SCHEMA@/'"$$schema/" packaging/pgxn/META.json >$(BUILD)/extension/META.json
+	cp LICENSE packaging/pgxn/Makefile packaging/pgxn/README.md $(BUILD)/extension
+	rm -rf $(BUILD)/graphile_worker-$(VERSION) && mv $(BUILD)/extension $(BUILD)/graphile_worker-$(VERSION)
+	cd $(BUILD) && python3 -m zipfile -c graphile_worker-$(VERSION).zip graphile_worker-$(VERSION)

@@ -47,6 +47,19 @@ func TestTheReferenceOfTheConfigFileIsThatOfItsKeys(t *testing.T) {
 	}
 }
 
+func TestTheSchemaOfTheConfigFileIsThatOfItsKeys(t *testing.T) {
+	const path = "gw.schema.json"
+	if before, err := os.ReadFile(path); err == nil && string(before) == string(config.Schema()) {
+		return
+	}
+	if !*update {
+		t.Fatal("docs/gw.schema.json is not as internal/config has it; rewrite it by: go test ./docs -update")
+	}
+	if err := os.WriteFile(path, config.Schema(), 0o644); err != nil {
+		t.Fatal(err)
+	}
+}
+
 func renderNames(keys []config.Key) string {
 	names := make([]string, len(keys))
 	for i, key := range keys {

@@ -12,6 +12,8 @@ import (
 	"syscall"
 	"testing"
 	"time"
+
+	"github.com/gwsql/gw/internal/pgtest"
 )
 
 // patience is how long a test waits for anything. It is long because it only matters when a test fails.
@@ -40,7 +42,7 @@ func newTerminal(t *testing.T, dir string, env []string) *terminal {
 	term := &terminal{t: t, shell: exec.Command("sh"), changed: make(chan struct{}, 1), ended: make(map[int]int)}
 	term.shell.Dir, term.shell.Env = dir, env
 	term.shell.Stdout, term.shell.Stderr = term, term
-	term.shell.SysProcAttr = &syscall.SysProcAttr{Setpgid: true} // so that Ctrl-C reaches what runs, and not the test
+	term.shell.SysProcAttr = pgtest.OwnGroup() // so that Ctrl-C reaches what runs, and not the test
 	var err error
 	if term.keys, err = term.shell.StdinPipe(); err != nil {
 		t.Fatal(err)
@@ -49,7 +51,7 @@ func newTerminal(t *testing.T, dir string, env []string) *terminal {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() {
-		_ = syscall.Kill(-term.shell.Process.Pid, syscall.SIGKILL)
+		_ = pgtest.Kill(-term.shell.Process.Pid, syscall.SIGKILL)
 		_ = term.shell.Wait() // it was killed
 	})
 	term.press("trap : INT\n") // as a shell at a prompt, it outlives Ctrl-C
@@ -113,7 +115,7 @@ func (term *terminal) run(command string) string {
 // interrupt presses Ctrl-C and waits for the end of what runs.
 func (term *terminal) interrupt() {
 	term.t.Helper()
-	if err := syscall.Kill(-term.shell.Process.Pid, syscall.SIGINT); err != nil {
+	if err := pgtest.Kill(-term.shell.Process.Pid, syscall.SIGINT); err != nil {
 		term.t.Fatal(err)
 	}
 	term.wait("the end after Ctrl-C", term.isAtPrompt)

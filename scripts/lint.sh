@@ -8,9 +8,11 @@ if [ -n "$unformatted" ]; then
   printf 'gofmt -w is missing on:\n%s\n' "$unformatted" >&2
   exit 1
 fi
-for module in . bench examples/receive tests/go/testserver/docker; do
+for module in . bench examples/receive packaging/man tests/go/testserver/docker; do
   (cd "$module" && go vet ./... && go run honnef.co/go/tools/cmd/staticcheck@v0.8.2 ./...)
 done
+# Numbers must fit into 32 bits, and what only Unix has must be in files for Unix, tests included.
+GOOS=windows GOARCH=386 go vet ./...
 # The module that starts servers in Docker; nearly all of the time is its compilation.
 (cd tests/go/testserver/docker && go test -count=1 ./...)
 
@@ -23,3 +25,10 @@ if grep -rnP -- "$plain" sql/functions sql/migrations/*.sql; then
 fi
 # pkg/migrate is left out: it sets the search_path of its connections, which do not go through a pooler in transaction mode.
 go run ./scripts/checkstatements cmd internal/{connection,health,inspect,rows,serve,statement,task} pkg/{gwotel,gwprom,gwui,shim,shimtest}
+
+# Known vulnerabilities in what the programs call, where the database of them can be had.
+if curl --fail --silent --max-time 10 --output /dev/null https://vuln.go.dev/index/db.json; then
+  go run golang.org/x/vuln/cmd/govulncheck@v1.9.0 ./...
+else
+  echo "govulncheck is left out: its database https://vuln.go.dev cannot be reached"
+fi

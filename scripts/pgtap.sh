@@ -21,6 +21,9 @@ else
   PGOPTIONS='-c client_min_messages=warning' scripts/psql.sh --output /dev/null --file "$script"
 fi
 
+# A publication of all tables forbids updates and deletes of tables without a replica identity.
+PGOPTIONS='-c client_min_messages=error' scripts/psql.sh --command 'create publication gw_test_all for all tables'
+
 admin() {
   DATABASE_URL=$GW_TEST_DATABASE_URL scripts/psql.sh --command "$1"
 }

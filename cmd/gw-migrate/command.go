@@ -51,7 +51,7 @@ type command struct {
 	paths       string
 	check       bool
 	json        bool
-	postgres    int
+	pgTLE       bool
 }
 
 func (c *command) root() *cobra.Command {
@@ -89,7 +89,7 @@ func (c *command) root() *cobra.Command {
 		Long: repairHelp, Example: repairExamples, Args: cobra.NoArgs, RunE: c.repair,
 	}
 	c.addLockTimeout(repair)
-	root.AddCommand(c.grantsCommand())
+	root.AddCommand(c.grantsCommand(), usage.Tree())
 	root.AddCommand(up, status, repair, c.extensionCommand(),
 		&cobra.Command{
 			Use: "print", Short: "Print the SQL of a fresh install, for other migration tools",

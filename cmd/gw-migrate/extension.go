@@ -17,17 +17,22 @@ administrator of the server copies them to the folder that pg_config prints:
 
 Then any role that may create schemas in a database can install the queue there with 'create extension graphile_worker',
 and upgrade it with 'alter extension graphile_worker update'. gw-migrate does not change such a schema. This command does
-not connect to a database.`
+not connect to a database.
+
+With --pg-tle it writes one file of SQL instead, for managed services with the extension pg_tle. Run by a member of
+pgtle_admin, it registers the extension in a database:
+
+  psql --single-transaction -v ON_ERROR_STOP=1 -f build/extension/graphile_worker.pg_tle.sql app`
 
 const extensionExamples = `  gw-migrate extension build/extension
-  gw-migrate extension --schema jobs --postgres 12 build/extension`
+  gw-migrate extension --schema jobs --pg-tle build/extension`
 
 func (c *command) extensionCommand() *cobra.Command {
 	cmd := &cobra.Command{
 		Use: "extension DIRECTORY", Short: "Write the files of a PostgreSQL extension",
 		Long: extensionHelp, Example: extensionExamples, Args: cobra.ExactArgs(1), RunE: c.extension,
 	}
-	cmd.Flags().IntVar(&c.postgres, "postgres", 13, "the oldest major version of PostgreSQL that must load the files: 12 or 13")
+	cmd.Flags().BoolVar(&c.pgTLE, "pg-tle", false, "write one file that registers the extension with pg_tle")
 	return cmd
 }
 
@@ -35,7 +40,7 @@ func (c *command) extension(_ *cobra.Command, args []string) error {
 	if err := c.checkSchema(); err != nil {
 		return err
 	}
-	files, err := migrate.Extension(migrate.ExtensionConfig{Schema: c.schema, PostgreSQL: c.postgres})
+	files, err := migrate.Extension(migrate.ExtensionConfig{Schema: c.schema, PgTLE: c.pgTLE})
 	if err != nil {
 		return err
 	}

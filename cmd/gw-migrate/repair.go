@@ -7,7 +7,8 @@ import (
 )
 
 const repairHelp = `Restores functions and triggers of the queue, in the schema's version, that a later Graphile Worker has replaced or that
-were changed or dropped, in one transaction. gw-migrate status lists them.`
+were changed or dropped, in one transaction. gw-migrate status lists them. Then it restores rows and partitions that were
+lost, by the function repair().`
 
 const repairExamples = `  gw-migrate repair --connection postgres:///app`
 
@@ -23,7 +24,10 @@ func (c *command) repair(cmd *cobra.Command, _ []string) error {
 	for _, object := range repaired.Left {
 		fmt.Fprintf(c.stderr, "warning: not restored: %s (%s); this program has no definition of it\n", object, object.Origin)
 	}
-	if len(repaired.Replaced) == 0 {
+	for _, lost := range repaired.Restored {
+		fmt.Fprintf(c.stderr, "restored: %s\n", lost)
+	}
+	if len(repaired.Replaced)+len(repaired.Restored) == 0 {
 		fmt.Fprintf(c.stderr, "nothing to repair in schema %q\n", c.schema)
 	} else {
 		fmt.Fprintf(c.stderr, "schema %q was repaired\n", c.schema)

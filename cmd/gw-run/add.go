@@ -73,6 +73,9 @@ func newAddCommand(getenv func(string) string) *cobra.Command {
 			if a.keyMode != "" && a.key == "" {
 				return usageError{errors.New("--key-mode requires --key")}
 			}
+			if a.key == "" && cmd.Flags().Changed("key") {
+				return usageError{errors.New("the key is empty; without --key the job has none")}
+			}
 			if err := a.keyed.check(a); err != nil {
 				return usageError{err}
 			}

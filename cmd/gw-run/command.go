@@ -107,7 +107,7 @@ func newCommand(getenv func(string) string, stops *stop.Reasons) *cobra.Command 
 	cmd.SetFlagErrorFunc(func(cmd *cobra.Command, err error) error { return usageError{usage.Flag(cmd, err)} })
 	o.database.addFlags(cmd.Flags(), getenv)
 	o.addFlags(cmd.Flags())
-	cmd.AddCommand(newConfigCommand(getenv), newCronCommand(getenv, stops), newDemoCommand(getenv, stops), newVersionCommand(getenv))
+	cmd.AddCommand(newConfigCommand(getenv), newCronCommand(getenv, stops), newDemoCommand(getenv, stops), newVersionCommand(getenv), usage.Tree())
 	addGroup(cmd, "Show and change jobs:",
 		newAddCommand(getenv), newJobsCommand(getenv, stops), newShowCommand(getenv, stops), newHistoryCommand(getenv, stops), newWhyCommand(getenv, stops), newRetryCommand(getenv, stops), newCopyCommand(getenv, stops), newWaitCommand(getenv, stops),
 		newExportCommand(getenv, stops), newImportCommand(getenv, stops), newRescheduleCommand(getenv, stops), newCompleteCommand(getenv, stops), newFailCommand(getenv, stops),
@@ -118,7 +118,7 @@ func newCommand(getenv func(string) string, stops *stop.Reasons) *cobra.Command 
 		newQueuesCommand(getenv, stops), newTasksCommand(getenv, stops), newWorkersCommand(getenv, stops),
 		newUnlockCommand(getenv, stops), newCleanupCommand(getenv), newStatsCommand(getenv, stops),
 		newDoctorCommand(getenv, stops), newHealthcheckCommand(getenv), newUICommand(getenv, stops))
-	addCompletions(cmd)
+	addCompletions(cmd, getenv)
 	return cmd
 }
 

@@ -41,6 +41,7 @@ func TestMistakesInTheCommandLineAreExplained(t *testing.T) {
 		"unknown command":        {[]string{"other"}, database, `unknown command "other"`},
 		"argument of demo":       {[]string{"demo", "twice"}, database, `unknown command "twice"`},
 		"not a number":           {[]string{"--jobs", "many"}, database, `invalid argument "many" for "-j, --jobs"`},
+		"empty key":              {[]string{"add", "a", "--key", ""}, database, "the key is empty; without --key the job has none"},
 		"no jobs":                {[]string{"-j", "0"}, database, "--jobs is 0, must be at least 1"},
 		"pool too small":         {[]string{"-m", "1"}, database, "--max-pool-size is 1, must be at least 2"},
 		"contradiction":          {[]string{"--schema-only", "--once"}, database, "exclude each other"},

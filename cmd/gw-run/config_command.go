@@ -20,11 +20,31 @@ import (
 func newConfigCommand(getenv func(string) string) *cobra.Command {
 	return parent(&cobra.Command{
 		Use:   "config",
-		Short: "Check the config file",
+		Short: "Check the config file, and print its schema",
 		Long: "The config file contains settings and how tasks are served. It is the file given by --config, by default gw.yaml " +
 			"beside\nthe folder of tasks. docs/run.md describes all its keys.",
 		Example: "  gw-run config check",
-	}, newConfigCheckCommand(getenv))
+	}, newConfigCheckCommand(getenv), newConfigSchemaCommand())
+}
+
+const configSchemaHelp = `Prints the JSON Schema of the config file, from which editors know its keys. A file names its schema in the first line:
+
+  # yaml-language-server: $schema=` + config.SchemaURL + `
+
+In place of the address, which has the schema of the newest version, it may name a file that this command has written.`
+
+func newConfigSchemaCommand() *cobra.Command {
+	return &cobra.Command{
+		Use:     "schema",
+		Short:   "Print the JSON Schema of the config file, for editors",
+		Long:    configSchemaHelp,
+		Example: "  gw-run config schema >gw.schema.json",
+		Args:    noArguments,
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			_, err := cmd.OutOrStdout().Write(config.Schema())
+			return err
+		},
+	}
 }
 
 const configCheckHelp = `Reads the config file as a worker would, with the folder of tasks and the crontab, and prints how each task is served.

@@ -74,7 +74,7 @@ func TestPathsOfTheConfigFileBeginBesideIt(t *testing.T) {
 }
 
 func TestTheConsoleBesideAWorkerHasANameAndLinks(t *testing.T) {
-	const text = "ui: 127.0.0.1:9465\nui_name: eu\nui_links:\n  us: https://us.example.com\n  asia: https://asia.example.com\n"
+	const text = "ui: 127.0.0.1:9465\nui_name: eu\nui_color: red\nui_links:\n  us: https://us.example.com\n  asia: https://asia.example.com\n"
 	for want, args := range map[string][]string{
 		"eu: us=https://us.example.com asia=https://asia.example.com": nil,
 		"europe: us=http://us": {"--ui-name", "europe", "--ui-link", "us=http://us"},
@@ -82,6 +82,9 @@ func TestTheConsoleBesideAWorkerHasANameAndLinks(t *testing.T) {
 		o, err := configured(t, text, map[string]string{"DATABASE_URL": "app"}, args...)
 		if err != nil {
 			t.Fatal(err)
+		}
+		if got := o.worker.UI.Color.String(); got != "red" {
+			t.Errorf("the color of the console is %q", got)
 		}
 		if got := o.worker.UI.Name + ": " + o.worker.UI.Links.String(); got != want {
 			t.Errorf("the console has %s, want %s", got, want)
@@ -98,10 +101,11 @@ func TestSettingsThatCannotBeAreToldWhereTheyComeFrom(t *testing.T) {
 	}{
 		"in the file":     {"max_pool_size: 1\nlog_format: xml\n", nil, exitFailure, "gw.yaml:1:16: max_pool_size is 1, must be at least 2\nFILE/gw.yaml:2:13: log_format is \"xml\""},
 		"in a flag":       {"max_pool_size: 5\n", []string{"-m", "1"}, exitUsage, "--max-pool-size is 1, must be at least 2"},
-		"connection":      {"connection: http://x\n", nil, exitFailure, "FILE/gw.yaml:1:13: read connection from connection: cannot parse `http://x`"},
+		"connection":      {"connection: http://x\n", nil, exitFailure, "FILE/gw.yaml:1:13: read connection from connection: it is a URL, but not one that begins with postgres://"},
 		"between the two": {"no_listen: true\n", []string{"--listen-url", "app"}, exitFailure, "gw.yaml:1:12: no_listen and --listen-url exclude each other"},
 		"watch once":      {"", []string{"-w", "--once"}, exitUsage, "--watch and --once exclude each other"},
 		"link":            {"ui_links:\n  us: https://us\n  eu: queue\n", nil, exitFailure, "gw.yaml:3:7: ui_links must have a URL that begins with http:// or https:// for eu"},
+		"color":           {"ui_color: pink\n", nil, exitFailure, "gw.yaml:1:11: ui_color must be one of red, orange"},
 		"no links":        {"ui_links: https://us\n", nil, exitFailure, "gw.yaml:1:11: ui_links takes keys with values"},
 		"mistake":         {"jbos: 1\n", nil, exitFailure, "gw.yaml:1:1: there is no key jbos; is jobs meant?"},
 	} {
@@ -287,5 +291,15 @@ func TestConfigCheckTellsWhatIsWrong(t *testing.T) {
 	}
 	if code, _, stderr := command(t, nil, "config", "check", "a", "b"); code != exitUsage || !strings.Contains(stderr, "one file, not 2") {
 		t.Errorf("exit code %d, stderr %s", code, stderr)
+	}
+}
+
+func TestTheSchemaForEditorsIsPrinted(t *testing.T) {
+	file, err := os.ReadFile("../../docs/gw.schema.json")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if code, stdout, stderr := command(t, nil, "config", "schema"); code != exitOK || stdout != string(file) || stderr != "" {
+		t.Errorf("exit code %d, stderr %q, not docs/gw.schema.json but\n%s", code, stderr, stdout)
 	}
 }

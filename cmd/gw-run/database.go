@@ -39,6 +39,6 @@ func (d *database) pool() (*pgxpool.Config, error) {
 	if params := config.ConnConfig.RuntimeParams; params["application_name"] == "" {
 		params["application_name"] = "gw-run"
 	}
-	connection.SpeakUTF8(config.ConnConfig)
+	connection.Speak(config.ConnConfig)
 	return config, nil
 }

@@ -100,7 +100,7 @@ func importAll(ctx context.Context, d database, in io.Reader) (added int, err er
 
 // importedJob is a line of the input, with all columns of show_jobs().
 type importedJob struct {
-	Task        string          `json:"task_identifier"`
+	Task        *string         `json:"task_identifier"`
 	Payload     json.RawMessage `json:"payload"`
 	Queue       *string         `json:"queue_name"`
 	Key         *string         `json:"key"`
@@ -167,7 +167,7 @@ func (l *jobLines) next() (jobs []importedJob, err error) {
 			if decoder.More() {
 				return nil, fmt.Errorf("line %d has more than one object", l.line)
 			}
-			if job.Task == "" {
+			if job.Task == nil {
 				return nil, fmt.Errorf("line %d has no task_identifier", l.line)
 			}
 			jobs = append(jobs, job)

@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"io"
+	"slices"
 	"strings"
 	"time"
 
@@ -15,10 +16,11 @@ import (
 	"github.com/gwsql/gw/internal/terminal"
 )
 
-const limitListHelp = `Prints the limits, with the number of their lanes and of their running jobs. FULL counts the lanes that run their maximum
-of jobs, CLOSED those that a worker has closed because a service accepts no more requests.`
+const limitListHelp = `Prints the limits, with the number of their lanes, of their running jobs and of due jobs that wait. FULL counts the lanes
+that run their maximum of jobs, CLOSED those that a worker has closed because a service accepts no more requests.`
 
-const limitLanesHelp = `Prints the lanes of a limit, by their keys. STATE is open, or why the lane starts no job now:
+const limitLanesHelp = `Prints the lanes of a limit: first those that start no job, those in which most jobs wait in front, then the others by
+their keys. WAITING is the number of due jobs of the lane that do not run. STATE is open, or why the lane starts no job now:
   full    the maximum of jobs runs
   rate    the maximum of jobs per time has started
   closed  a worker has reported that the service accepts no more requests
@@ -85,6 +87,15 @@ var limitColumns = []terminal.Column[inspect.Limit]{
 	{Title: "FULL", Numbers: true, Cell: func(l inspect.Limit, _ time.Time) string { return fmt.Sprint(l.FullLanes) }},
 	{Title: "CLOSED", Numbers: true, Cell: func(l inspect.Limit, _ time.Time) string { return fmt.Sprint(l.ClosedLanes) }},
 	{Title: "RUNNING", Numbers: true, Cell: func(l inspect.Limit, _ time.Time) string { return fmt.Sprint(l.Running) }},
+	{Title: "WAITING", Numbers: true, Cell: func(l inspect.Limit, _ time.Time) string { return waiting(l.Waiting, l.MoreWaiting) }},
+}
+
+// waiting formats a number of jobs that may be more.
+func waiting(jobs int64, more bool) string {
+	if more {
+		return fmt.Sprintf(">%d", jobs)
+	}
+	return fmt.Sprint(jobs)
 }
 
 var laneColumns = []terminal.Column[inspect.Lane]{
@@ -92,6 +103,7 @@ var laneColumns = []terminal.Column[inspect.Lane]{
 	{Title: "MAX RUNNING", Numbers: true, Cell: func(l inspect.Lane, _ time.Time) string { return numberOf(l.MaxRunning) }},
 	{Title: "RATE", Cell: func(l inspect.Lane, _ time.Time) string { return rateOf(l.Rate, l.Per, l.Burst) }},
 	{Title: "RUNNING", Numbers: true, Cell: func(l inspect.Lane, _ time.Time) string { return fmt.Sprint(l.Running) }},
+	{Title: "WAITING", Numbers: true, Cell: func(l inspect.Lane, _ time.Time) string { return waiting(l.Waiting, l.MoreWaiting) }},
 	{Title: "STATE", Cell: func(l inspect.Lane, _ time.Time) string { return l.State() }},
 	{Title: "UNTIL", Cell: func(l inspect.Lane, now time.Time) string { return ago(l.Until, now) }},
 	{Title: "JOBS", Cell: func(l inspect.Lane, _ time.Time) string { return idsOf(l.JobIDs) }},
@@ -150,18 +162,44 @@ func newLimitLanesCommand(getenv func(string) string, stops *stop.Reasons) *cobr
 }
 
 func listLanes(ctx context.Context, db *session, l listing, p page, limit, after string, out, errOut io.Writer) error {
-	known, err := db.ask(ctx, `select from S.list_limits() as l where l.name operator(pg_catalog.=) $1::text`, limit)
+	known, err := db.ask(ctx, `select from S.list_limits(count_waiting => false) as l where l.name operator(pg_catalog.=) $1::text`, limit)
 	if err != nil {
 		return fmt.Errorf("list lanes: %w", err)
 	}
 	if len(known.Rows) == 0 {
 		return fmt.Errorf("there is no limit %q", limit)
 	}
+	var first inspect.Answer // the lanes that start no job
+	if after == "" {
+		first, err = db.ask(ctx, `select l.* from S.list_lanes($1::text, max_rows => $2::integer, barred => true) as l`, limit, p.limit/2)
+		if err != nil {
+			return fmt.Errorf("list lanes: %w", err)
+		}
+	}
 	found, err := db.ask(ctx, `
-		select l.* from S.list_lanes($1::text, $2::text, $3::integer) as l order by l.lane nulls first`,
+		select l.* from S.list_lanes($1::text, $2::text, $3::integer) as l order by l.lane nulls first, l.is_total`,
 		limit, statement.OrNull(after), p.limit+1)
 	if err != nil {
 		return fmt.Errorf("list lanes: %w", err)
 	}
-	return printPage(l, p, found, laneColumns, func(last inspect.Lane) string { return quoteForShell(textOf(last.Key)) }, out, errOut)
+	lanes, err := inspect.Decode[inspect.Lane](found.Rows)
+	if err != nil {
+		return err
+	}
+	inFront, err := inspect.Decode[inspect.Lane](first.Rows)
+	if err != nil {
+		return err
+	}
+	rows, last := first.Rows, ""
+	for i, lane := range lanes {
+		if slices.ContainsFunc(inFront, lane.IsLane) {
+			continue
+		}
+		if rows = append(rows, found.Rows[i]); len(rows) > p.limit {
+			break // this row only shows that there are more
+		}
+		last = textOf(lane.Key)
+	}
+	return printPage(l, p, inspect.Answer{Rows: rows, Now: found.Now}, laneColumns,
+		func(inspect.Lane) string { return quoteForShell(last) }, out, errOut)
 }

@@ -85,12 +85,10 @@ func since(m inspect.Moment, now time.Time) string {
 	return terminal.Duration(m.Since(now))
 }
 
-// count formats a number of jobs, with a ~ if it is an estimate.
-func count(jobs int64, isEstimate bool) string {
-	if isEstimate {
-		return fmt.Sprintf("~%d", jobs)
-	}
-	return fmt.Sprint(jobs)
+// count formats a number of jobs, with a sign if it is an estimate.
+func count(jobs int64, scale float64) string {
+	sign, jobs := inspect.Estimate(jobs, scale)
+	return sign + fmt.Sprint(jobs)
 }
 
 // page limits the rows of a list.

@@ -7,5 +7,8 @@ import (
 )
 
 func main() {
+	if code, isInit := runAsInit(os.Args[1:], os.Stderr); isInit {
+		os.Exit(code)
+	}
 	os.Exit(run(context.Background(), os.Args[1:], os.Getenv, os.Stdout, os.Stderr))
 }

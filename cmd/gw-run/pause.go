@@ -12,6 +12,7 @@ import (
 	"github.com/gwsql/gw/internal/inspect"
 	"github.com/gwsql/gw/internal/statement"
 	"github.com/gwsql/gw/internal/stop"
+	"github.com/gwsql/gw/internal/storable"
 	"github.com/gwsql/gw/internal/terminal"
 )
 
@@ -110,7 +111,7 @@ func newPauseCommand(getenv func(string) string, stops *stop.Reasons) *cobra.Com
 		_, err := db.act(ctx, `
 			select S.pause($1::text, $2::text, $3::text, $4::text, $5::text,
 			               coalesce($6::text::timestamptz, pg_catalog.now() operator(pg_catalog.+) $7::text::interval))`,
-			append(t.arguments(), statement.OrNull(reason), statement.OrNull(until), statement.OrNull(last))...)
+			append(t.arguments(), storable.Text(reason), statement.OrNull(until), statement.OrNull(last))...)
 		return t.what() + " is paused.", err
 	}
 	return newOrderCommand(getenv, stops, o)

@@ -13,7 +13,7 @@ import (
 const queuesHelp = `Prints the named queues with the number of their jobs in each state (see gw-run jobs), and which worker has held the
 queue for how long: one job of a queue runs at a time, the others wait. Jobs without a queue are not counted.
 
-With more than some tens of thousands of jobs a sample is counted: numbers with a ~ are estimates.`
+With more than some hundred thousand jobs a sample is counted: numbers with ~ or < are estimates.`
 
 const queuesExamples = `  gw-run queues
   gw-run queues --json | jq -r 'select(.locked_by != null) | .queue_name'`
@@ -28,10 +28,10 @@ type queueRow struct {
 
 var queueColumns = []terminal.Column[queueRow]{
 	{Title: "QUEUE", Cell: func(q queueRow, _ time.Time) string { return q.Queue }},
-	{Title: "READY", Numbers: true, Cell: func(q queueRow, _ time.Time) string { return count(q.Ready, q.IsEstimate) }},
-	{Title: "SCHEDULED", Numbers: true, Cell: func(q queueRow, _ time.Time) string { return count(q.Scheduled, q.IsEstimate) }},
-	{Title: "RUNNING", Numbers: true, Cell: func(q queueRow, _ time.Time) string { return count(q.Running, q.IsEstimate) }},
-	{Title: "FAILED", Numbers: true, Cell: func(q queueRow, _ time.Time) string { return count(q.Failed, q.IsEstimate) }},
+	{Title: "READY", Numbers: true, Cell: func(q queueRow, _ time.Time) string { return count(q.Ready, q.Scale) }},
+	{Title: "SCHEDULED", Numbers: true, Cell: func(q queueRow, _ time.Time) string { return count(q.Scheduled, q.Scale) }},
+	{Title: "RUNNING", Numbers: true, Cell: func(q queueRow, _ time.Time) string { return count(q.Running, q.Scale) }},
+	{Title: "FAILED", Numbers: true, Cell: func(q queueRow, _ time.Time) string { return count(q.Failed, q.Scale) }},
 	{Title: "HELD FOR", Cell: func(q queueRow, now time.Time) string { return since(q.LockedAt, now) }},
 	{Title: "HELD BY", Cell: func(q queueRow, _ time.Time) string { return q.LockedBy }},
 }

@@ -32,7 +32,6 @@ func (d database) open(ctx context.Context) (*session, error) {
 	}
 	// Statements are not prepared: each one runs once or twice, and possibly through a pooler.
 	config.ConnConfig.DefaultQueryExecMode = pgx.QueryExecModeExec
-	config.ConnConfig.RuntimeParams["timezone"] = "UTC"
 	s := &session{config: config.ConnConfig, schema: d.schema}
 	return s, s.connect(ctx)
 }

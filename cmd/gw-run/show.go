@@ -3,7 +3,6 @@ package main
 import (
 	"bytes"
 	"context"
-	"encoding/json"
 	"fmt"
 	"io"
 	"strings"
@@ -78,7 +77,7 @@ func describeJob(out io.Writer, j job, now time.Time) error {
 	say("changed", at(j.UpdatedAt, now))
 	say("revision", fmt.Sprint(j.Revision))
 	section(&b, "last error", j.LastError)
-	section(&b, "payload", indentJSON(j.Payload))
+	section(&b, "payload", inspect.Indent(string(j.Payload)))
 	_, err := out.Write(b.Bytes())
 	return err
 }
@@ -118,15 +117,6 @@ func section(b *bytes.Buffer, label, text string) {
 	for line := range strings.Lines(text) {
 		fmt.Fprintf(b, "  %s\n", terminal.Printable(strings.TrimRight(line, "\r\n")))
 	}
-}
-
-// indentJSON returns a payload with indentation, or as it is if it cannot be indented.
-func indentJSON(payload json.RawMessage) string {
-	var b bytes.Buffer
-	if err := json.Indent(&b, payload, "", "  "); err != nil {
-		return string(payload)
-	}
-	return b.String()
 }
 
 // at formats a time in UTC and relative to now.

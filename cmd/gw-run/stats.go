@@ -21,8 +21,8 @@ the longest running job has been running, and how many registered workers were s
 prints how many jobs per second are added, and how many are gone because they were completed or removed.
 
 The rates come from counters in the server's statistics, which are read twice, --over apart, or with --watch at each
-refresh. The counters may lag by a second. With more than some tens of thousands of jobs a sample is counted: numbers
-with a ~ are estimates.
+refresh. The counters may lag by a second. With more than some hundred thousand jobs a sample is counted: numbers
+with ~ or < are estimates.
 
 With --since it prints instead what the jobs of each task that is kept (see gw-run history) did within that time: how many
 attempts ended and how, and the times that 50, 95 and 99 percent of them did not exceed, from when a job was due to its
@@ -128,10 +128,10 @@ func printStats(out io.Writer, s statsRow, asJSON bool) error {
 		return json.NewEncoder(out).Encode(s)
 	}
 	lines := [][2]string{
-		{"ready", count(s.Ready, s.IsEstimate) + forSeconds(", the oldest for ", s.OldestReady)},
-		{"scheduled", count(s.Scheduled, s.IsEstimate)},
-		{"running", count(s.Running, s.IsEstimate) + forSeconds(", the longest for ", s.LongestRunning)},
-		{"failed", count(s.Failed, s.IsEstimate)},
+		{"ready", count(s.Ready, s.Scale) + forSeconds(", the oldest for ", s.OldestReady)},
+		{"scheduled", count(s.Scheduled, s.Scale)},
+		{"running", count(s.Running, s.Scale) + forSeconds(", the longest for ", s.LongestRunning)},
+		{"failed", count(s.Failed, s.Scale)},
 		{"workers", fmt.Sprint(s.Workers)},
 		{"added", rate(s.AddedRate)},
 		{"gone", rate(s.GoneRate)},

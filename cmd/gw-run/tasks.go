@@ -15,7 +15,7 @@ const tasksHelp = `Prints the tasks that the queue has ever had jobs of, and tho
 minutes, with the number of their jobs in each state (see gw-run jobs). WORKERS is the number of these workers that have
 the task. Workers of Graphile Worker for Node.js do not register.
 
-With more than some tens of thousands of jobs a sample is counted: numbers with a ~ are estimates.`
+With more than some hundred thousand jobs a sample is counted: numbers with ~ or < are estimates.`
 
 const tasksExamples = `  gw-run tasks
   gw-run tasks --watch=10s
@@ -30,10 +30,10 @@ type taskRow struct {
 
 var taskColumns = []terminal.Column[taskRow]{
 	{Title: "TASK", Cell: func(t taskRow, _ time.Time) string { return t.Task }},
-	{Title: "READY", Numbers: true, Cell: func(t taskRow, _ time.Time) string { return count(t.Ready, t.IsEstimate) }},
-	{Title: "SCHEDULED", Numbers: true, Cell: func(t taskRow, _ time.Time) string { return count(t.Scheduled, t.IsEstimate) }},
-	{Title: "RUNNING", Numbers: true, Cell: func(t taskRow, _ time.Time) string { return count(t.Running, t.IsEstimate) }},
-	{Title: "FAILED", Numbers: true, Cell: func(t taskRow, _ time.Time) string { return count(t.Failed, t.IsEstimate) }},
+	{Title: "READY", Numbers: true, Cell: func(t taskRow, _ time.Time) string { return count(t.Ready, t.Scale) }},
+	{Title: "SCHEDULED", Numbers: true, Cell: func(t taskRow, _ time.Time) string { return count(t.Scheduled, t.Scale) }},
+	{Title: "RUNNING", Numbers: true, Cell: func(t taskRow, _ time.Time) string { return count(t.Running, t.Scale) }},
+	{Title: "FAILED", Numbers: true, Cell: func(t taskRow, _ time.Time) string { return count(t.Failed, t.Scale) }},
 	{Title: "WORKERS", Numbers: true, Cell: func(t taskRow, _ time.Time) string { return fmt.Sprint(t.Workers) }},
 }
 

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"io"
 	"log/slog"
+	_ "time/tzdata" // for the time zones that users choose, where the system has none
 
 	"github.com/jackc/pgx/v5/pgxpool"
 	"github.com/spf13/cobra"
@@ -20,11 +21,12 @@ graphile_worker_api, a monitor gets no payloads and no actions, and an admin get
 actions. Each action is recorded with the name of its user; see the page Audit.
 
 Where several databases have queues, each has its console: --name says in the header which one it is, and --link, which
-all of them can share, leads to the others.
+all of them can share, leads to the others. --color red marks production.
 
 The console listens on a loopback address. Any other address requires --auth-file, a file of names and passwords as
 htpasswd -B writes it, or --user-header, behind a proxy that authenticates users, removes this header from requests, and
-sets it itself. In both cases, use TLS. Requests for hosts other than localhost and --host are refused.
+sets it itself. In both cases, use TLS. All links are relative, so a proxy may remove a prefix from the paths; --prefix is
+for one that does not. It must pass the header Host on. Requests for hosts other than localhost and --host are refused.
 
 gw-run --ui serves the console beside a worker.`
 
@@ -48,7 +50,7 @@ func newUICommand(getenv func(string) string, stops *stop.Reasons) *cobra.Comman
 			if err := d.complete(getenv); err != nil {
 				return usageError{err}
 			}
-			o.Schema = d.schema
+			o.Schema, o.Operator = d.schema, operator()
 			if err := o.Check(); err != nil {
 				return usageError{err}
 			}

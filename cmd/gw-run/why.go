@@ -16,7 +16,7 @@ import (
 
 const whyHelp = `Prints why jobs do not run: each reason with its details, when it ends, which jobs hold the job back, and what to do. If
 nothing holds a job back, the reason is next if the next claim takes it, otherwise behind. The reasons are: claimed,
-attempts used up, replaced, future, paused, full, rate, closed, held, queue held, behind in queue, suspect, no worker,
+attempts used up, replaced, future, paused, full, rate, closed, held, no worker, queue held, behind in queue, suspect,
 behind, next.
 
 With --json a reason is one object per line, with the id of the job and the columns of why(). The exit code is 1 if one of

@@ -9,6 +9,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/gwsql/gw/internal/config"
 	"github.com/gwsql/gw/internal/serve"
 	"github.com/gwsql/gw/internal/stop"
 )
@@ -16,6 +17,9 @@ import (
 // work runs a worker until it stops. With --schema-only it only installs or upgrades the schema.
 func work(cmd *cobra.Command, o *options, stops *stop.Reasons) error {
 	o.worker.Logger = newLogger(cmd.ErrOrStderr(), o)
+	if path, message := config.PresetIn(o.besideTasks("")); path != "" {
+		o.worker.Logger.Warn(message, "path", path)
+	}
 	ctx, hard, release := stops.Begin(cmd.Context())
 	defer release()
 	hangups := make(chan os.Signal, 1)

@@ -15,7 +15,7 @@ const workersHelp = `Prints the registered workers with the time when they were 
 or queues, such as those of Graphile Worker for Node.js. RUNNING is the number of jobs that a worker holds and the number
 that it may run at once.
 
-With more than some tens of thousands of jobs a sample is counted: numbers with a ~ are estimates, and a worker that is
+With more than some hundred thousand jobs a sample is counted: numbers with ~ or < are estimates, and a worker that is
 not registered may be missing. The jobs of a dead worker are freed by the others, or at once by gw-run unlock.`
 
 const workersExamples = `  gw-run workers
@@ -29,9 +29,9 @@ type workerRow struct {
 
 func (w workerRow) running() string {
 	if !w.IsRegistered {
-		return count(w.Running, w.IsEstimate)
+		return count(w.Running, w.Scale)
 	}
-	return fmt.Sprintf("%s/%d", count(w.Running, w.IsEstimate), w.Concurrency)
+	return fmt.Sprintf("%s/%d", count(w.Running, w.Scale), w.Concurrency)
 }
 
 func (w workerRow) lastSeen(now time.Time) string {

@@ -35,6 +35,8 @@ func CheckHelp(t *testing.T, cmd *cobra.Command) {
 		}
 	})
 	for _, sub := range cmd.Commands() {
-		CheckHelp(t, sub)
+		if !sub.Hidden {
+			CheckHelp(t, sub)
+		}
 	}
 }

@@ -45,6 +45,9 @@ type ForbiddenFlags struct {
 // Load reads the file at path. Its errors are [Problems], except errors of reading the file. getenv looks up the environment
 // variables that the file refers to.
 func Load(path string, getenv func(string) string) (*File, error) {
+	if isPreset(path) {
+		return nil, Problems{{Position: Position{Path: path}, Message: presetMessage()}}
+	}
 	text, err := os.ReadFile(path)
 	if err != nil {
 		return nil, fmt.Errorf("read config: %w", err)
@@ -105,6 +108,8 @@ func (r *reader) setting(file *File, e entry, key Key, dir string) {
 	case Number:
 		value = fmt.Sprint(r.number(e, Most))
 	case Time:
+		value = r.time(e).String()
+	case Grace:
 		value = r.timeOrZero(e).String()
 	case YesNo:
 		value = fmt.Sprint(r.yes(e))

@@ -327,3 +327,30 @@ func TestAFileThatCannotBeReadIsNamed(t *testing.T) {
 		t.Errorf("got %+v, error %v", file, err)
 	}
 }
+
+func TestAByteOrderMarkIsSkipped(t *testing.T) {
+	file, err := parse(folder(t), "\uFEFFjobs: 4\n")
+	if err != nil || len(file.Settings) != 1 || file.Settings[0].Value != "4" {
+		t.Errorf("the file is %+v, error %v", file, err)
+	}
+}
+
+func TestAConfigFileOfGraphileWorkerIsCalledThat(t *testing.T) {
+	const want = "a config file of Graphile Worker for Node.js is not read; write a gw.yaml, whose keys are connection, schema, "
+	for _, name := range []string{"graphile.config.js", "graphile.config.mts", "graphile.config.cjs"} {
+		dir := t.TempDir()
+		if path, message := config.PresetIn(dir); path+message != "" {
+			t.Errorf("in an empty folder: %s %s", path, message)
+		}
+		preset := filepath.Join(dir, name)
+		if err := os.WriteFile(preset, []byte("module.exports = { worker: { concurrentJobs: 4 } };"), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		if path, message := config.PresetIn(dir); path != preset || !strings.HasPrefix(message, want) {
+			t.Errorf("in its folder: %s %s", path, message)
+		}
+		if _, err := config.Load(preset, os.Getenv); err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("as the config file: %v", err)
+		}
+	}
+}

@@ -21,6 +21,7 @@ const (
 	Number  Type = "whole number"
 	Size    Type = "whole number, or true"
 	Time    Type = "time"
+	Grace   Type = "time, or 0"
 	YesNo   Type = "true or false"
 	Path    Type = "path"
 	Texts   Type = "names with texts"
@@ -50,13 +51,14 @@ func Settings() []Key {
 		{"no_listen", YesNo, "false", "Whether to poll only, without a listening connection.", "no-listen"},
 		{"tasks_folder", Path, "`tasks` in the working directory", "The folder of the executables and modules that serve tasks by their names.", "tasks"},
 		{"crontab", Path, "`crontab` beside the folder of tasks, if it is there", "The file of recurring jobs.", "crontab"},
-		{"grace", Time, "30s", "How long running jobs may continue after a signal to stop.", "grace"},
+		{"grace", Grace, "30s", "How long running jobs may continue after a signal to stop.", "grace"},
 		{"no_migrate", YesNo, "false", "Whether to leave the schema as it is.", "no-migrate"},
 		{"log_format", Text, "text", "`text` or `json`.", "log-format"},
 		{"log_level", Text, "info", "`debug`, `info`, `warn` or `error`.", "log-level"},
 		{"http", Text, "none", "The address at which to serve `/livez`, `/readyz` and `/metrics`, such as `:9464`.", "http"},
 		{"ui", Text, "none", "The loopback address at which to serve the [console](console.md), such as `127.0.0.1:9465`.", "ui"},
 		{"ui_name", Text, "database@host", "The name of the queue in the header of the console.", "ui-name"},
+		{"ui_color", Text, "none", "The color of the header of the console.", "ui-color"},
 		{"ui_links", Texts, "none", "The consoles of other queues, to which the header of the console links: their names with their URLs.", "ui-link"},
 		{"quiet", YesNo, "false", "Whether to omit the log lines of completed jobs.", "quiet"},
 	}
@@ -139,6 +141,7 @@ func OfKind(kind Kind) []Key {
 		}
 	case SQL:
 		return []Key{
+			{"owner", Text, "the role of the worker, the owner of the database, or a superuser", "The role that owns the function.", ""},
 			{"batch", Size, "a call for each job", "The function takes an array, `json[]` or `jsonb[]`, and is called for up to so many " +
 				"jobs in one transaction, from 1 to 1000; `true` is 100.", ""},
 		}

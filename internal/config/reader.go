@@ -33,6 +33,7 @@ func newReader(path string, getenv func(string) string) *reader {
 
 // body returns the top node of a file, nil if the file is empty.
 func (r *reader) body(text string) ast.Node {
+	text = strings.TrimPrefix(text, "\uFEFF") // a byte order mark, as of Notepad
 	file, err := parser.ParseBytes([]byte(text), 0, parser.AllowDuplicateMapKey())
 	if err != nil {
 		if mistake, ok := errors.AsType[yaml.Error](err); ok && mistake.GetToken() != nil {

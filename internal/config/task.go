@@ -65,7 +65,8 @@ type Post struct {
 // Call is the function or procedure that serves a task.
 type Call struct {
 	Function Expanded
-	Batch    int // the maximum number of jobs for one call with an array; 0 for a call with the payload of each job
+	Owner    string // the role that owns the function; empty: one that is trusted anyway
+	Batch    int    // the maximum number of jobs for one call with an array; 0 for a call with the payload of each job
 }
 
 // statementLike matches a text with white space, parentheses or a semicolon outside of quotes, which is not a name.
@@ -190,6 +191,8 @@ func (r *reader) taskKey(task *Task, e entry, dir string) {
 		if task.SQL.Function = r.text(e); statementLike.MatchString(task.SQL.Function.Value) {
 			r.refuse(r.valueAt(e), "sql takes the name of a function or procedure, such as app.refresh_totals, not a statement")
 		}
+	case "owner":
+		task.SQL.Owner = r.text(e).Value
 	case "batch":
 		task.SQL.Batch = r.batch(e)
 	}

@@ -37,6 +37,7 @@ func Find(given, name string, getenv func(string) string) (string, error) {
 		source = "the PG* variables"
 	}
 
+	text = strings.TrimSpace(text)
 	if reason := mistake(text); reason != "" {
 		return "", fmt.Errorf("read connection from %s: %s", source, reason)
 	}
@@ -45,6 +46,9 @@ func Find(given, name string, getenv func(string) string) (string, error) {
 	}
 	config, err := pgxpool.ParseConfig(text)
 	if err != nil {
+		if reason := badValue(text, getenv); reason != "" {
+			return "", fmt.Errorf("read connection from %s: %s", source, reason)
+		}
 		if canHoldPassword(text) {
 			return "", fmt.Errorf("read connection from %s: it is neither a URL (postgres://user@host:port/database) nor a "+
 				"list of key=value nor a database name; it is not shown here as it may hold a password, in which a URL "+

@@ -27,6 +27,8 @@ func TestConnStringPrefersFlagToDatabaseURLToPGVariables(t *testing.T) {
 		{"PGDATABASE", "", "", "from_pg"},
 		{"settings of the server", "postgres://u@h/from_flag?statement_timeout=5s&lock_timeout=1s&role=r&search_path=x&my.hots=1", "", "from_flag"},
 		{"@ in a parameter", "postgres://h/from_flag?user=a@b", "", "from_flag"},
+		{"blanks around it", " postgres://u:p@h/from_flag\n", "", "from_flag"},
+		{"a URL as a value", "host=h password=a://b dbname=from_flag", "", "from_flag"},
 		{"pool settings", "postgres:///from_flag?pool_max_conns=3", "", "from_flag"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
@@ -59,7 +61,30 @@ func TestConnStringRefusesNonsenseWithoutShowingPasswords(t *testing.T) {
 		{"no scheme", "u:s3cret@h/db", "--connection"},
 		{"another scheme", "mysql://u:s3cret@h/db", "--connection"},
 		{"unbalanced quote", "host=h password='s3cret", "--connection"},
-		{"bad port", "host=h port=none", "invalid port"},
+		{"bad port", "host=h port=none", "port is a number from 1 to 65535"},
+		{"bad port in a URL", "postgres://u:s3cret@h:54x32/db", "port is a number from 1 to 65535"},
+		{"scheme of SQLAlchemy", "postgresql+psycopg2://u:s3cret@h/db?x=1", "not one that begins with postgres://"},
+		{"scheme of asyncpg", "postgresql+asyncpg://u:s3cret@h/db?ssl=require", "not one that begins with postgres://"},
+		{"scheme of Rails", "postgis://u:s3cret@h/db?pool=5", "not one that begins with postgres://"},
+		{"scheme in capitals", "POSTGRES://u:s3cret@h/db?x=1", "not one that begins with postgres://"},
+		{"scheme of Prisma's proxy", "prisma://u:s3cret@h/?api_key=s3cret", "not one that begins with postgres://"},
+		{"no scheme, a parameter", "u:s3cret@h/db?x=1", "is not the name of a parameter"},
+		{"a URL within a list", "host=h postgres://u:s3cret@h/db?x=1", "is not the name of a parameter"},
+		{"no-verify", "postgres://u:s3cret@h/db?sslmode=no-verify", "sslmode is one of disable, allow, prefer, require, verify-ca, verify-full; require does not verify"},
+		{"sslmode=true", "host=h password=s3cret sslmode=true", "sslmode is one of"},
+		{"seconds with a unit", "postgres://u:s3cret@h/db?connect_timeout=5s", "connect_timeout is a number of seconds without a unit, such as 5"},
+		{"seconds with a unit in a list", "host=h password='s3 cret' connect_timeout='5 s'", "connect_timeout is a number of seconds"},
+		{"double quotes", `"postgres://u:s3cret@h/db"`, "there are quotes around it"},
+		{"single quotes", `'postgres://u:s3cret@h/db'`, "there are quotes around it"},
+		{"a blank in a URL", "postgres://u:s3cret@h/a db", "there is a blank in it"},
+		{"ssl", "postgres://u:s3cret@h/db?ssl=1", "there is no parameter ssl here; write sslmode=require"},
+		{"Prisma's schema", "postgres://u:s3cret@h/db?schema=public", "there is no parameter schema here; use --schema"},
+		{"Prisma's limit", "postgres://u:s3cret@h/db?connection_limit=5", "write pool_max_conns"},
+		{"Prisma's pooler", "postgres://u:s3cret@h/db?pgbouncer=true", "there is no parameter pgbouncer here; leave it out"},
+		{"libpq's keepalives", "host=h password=s3cret keepalives_idle=30", "there is no parameter keepalives_idle here; leave it out"},
+		{"libpq's gssencmode", "postgres://u:s3cret@h/db?gssencmode=disable", "there is no parameter gssencmode here; leave it out"},
+		{"libpq's hostaddr", "hostaddr=10.0.0.1 password=s3cret", "there is no parameter hostaddr here; write host"},
+		{"libpq's fallback", "postgres://u:s3cret@h/db?fallback_application_name=a", "write application_name"},
 		{"@ in the password", "postgres://u:p@s3cret@h/db", "more than one @ before the host; in a user or a password, @ is written as %40"},
 		{"# in the password", "postgres://u:12#s3cret@h/db", "# is written as %23"},
 		{"/ in the password", "postgres://u:12/s3cret@h/db", "/ is written as %2F"},
@@ -82,4 +107,16 @@ func TestConnStringRefusesNonsenseWithoutShowingPasswords(t *testing.T) {
 
 func env(vars map[string]string) func(string) string {
 	return func(name string) string { return vars[name] }
+}
+
+func TestAVariableWithAWrongValueIsNamed(t *testing.T) {
+	for name, value := range map[string]string{"PGSSLMODE": "no-verify", "PGCONNECT_TIMEOUT": "5s", "PGPORT": "none"} {
+		t.Run(name, func(t *testing.T) {
+			t.Setenv(name, value)
+			_, err := connection.FromFlag("postgres://u:s3cret@h/db", env(map[string]string{name: value}))
+			if err == nil || !strings.Contains(err.Error(), name+" is ") {
+				t.Errorf("message: %v", err)
+			}
+		})
+	}
 }

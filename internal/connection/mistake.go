@@ -1,6 +1,7 @@
 package connection
 
 import (
+	"errors"
 	"fmt"
 	"maps"
 	"regexp"
@@ -16,9 +17,18 @@ func mistake(text string) string {
 	if strings.HasPrefix(text, "jdbc:") {
 		return "it is a URL for Java, with jdbc: at its beginning; write postgres://user:password@host:port/database"
 	}
-	_, rest, isURL := strings.Cut(text, "://")
-	if !isURL {
+	if text != "" && strings.ContainsRune("'\"`", rune(text[0])) {
+		return "there are quotes around it; write it without them"
+	}
+	scheme, rest, isURL := strings.Cut(text, "://")
+	if !isURL || strings.Contains(scheme, "=") {
 		return ""
+	}
+	if scheme != "postgres" && scheme != "postgresql" {
+		return "it is a URL, but not one that begins with postgres://; write postgres://user:password@host:port/database"
+	}
+	if strings.ContainsAny(text, " \t\r\n") {
+		return "there is a blank in it; in a URL, a blank is written as %20"
 	}
 	end := strings.IndexAny(rest, "/?#")
 	if end < 0 {
@@ -44,17 +54,24 @@ var beginsWithPassword = regexp.MustCompile(`^\?[^=]*@`)
 
 // parameters are the connection parameters of PostgreSQL clients. Any other name is a setting of the server.
 var parameters = []string{
-	"host", "hostaddr", "port", "dbname", "database", "user", "password", "passfile", "connect_timeout", "sslmode", "sslkey",
+	"host", "port", "dbname", "database", "user", "password", "passfile", "connect_timeout", "sslmode", "sslkey",
 	"sslcert", "sslrootcert", "sslpassword", "sslsni", "sslnegotiation", "target_session_attrs", "service", "servicefile",
 	"application_name", "client_encoding", "options", "channel_binding", "require_auth", "pool_max_conns", "pool_min_conns",
-	"sslcrl", "sslcrldir", "sslcompression", "sslcertmode", "gssencmode", "replication", "pool_max_conn_lifetime", "pool_max_conn_idle_time", "pool_health_check_period",
+	"sslcertmode", "replication", "pool_max_conn_lifetime", "pool_max_conn_idle_time", "pool_health_check_period",
 }
 
 // misspelt returns an error if a setting that would be sent to the server has a name similar to that of a parameter.
 func misspelt(settings map[string]string) error {
 	for _, name := range slices.Sorted(maps.Keys(settings)) {
+		if instead, isForeign := foreign[name]; isForeign {
+			return fmt.Errorf("there is no parameter %s here; %s", name, instead)
+		}
 		if slices.Contains(parameters, name) {
 			continue
+		}
+		if !settingName.MatchString(name) {
+			return errors.New("what stands before an = is not the name of a parameter; write postgres://user:password@host:port/database, or " +
+				"a list such as host=h user=u dbname=d")
 		}
 		if meant := hint.Nearest(name, parameters, 2); meant != "" {
 			return fmt.Errorf("there is no parameter %s; is %s meant?", name, meant)

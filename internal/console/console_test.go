@@ -1,6 +1,7 @@
 package console
 
 import (
+	"io"
 	"log/slog"
 	"net/http"
 	"os"
@@ -80,6 +81,41 @@ func TestOnlyWhoHasAPasswordEnters(t *testing.T) {
 		if got := ask(func(r *http.Request) { r.SetBasicAuth(c.name, c.password) }); got != c.want {
 			t.Errorf("%s with the password %s is answered by %d, want %d", c.name, c.password, got, c.want)
 		}
+	}
+}
+
+func TestAConsoleIsServedUnderAPrefix(t *testing.T) {
+	for prefix, isOne := range map[string]bool{"": true, "/ops": true, "/ops/queue": true, "ops": false, "/": false, "/ops/": false, "/a/../b": false, "/{x}": false} {
+		if err := (Options{Prefix: prefix}).Check(); (err == nil) != isOne {
+			t.Errorf("the prefix %q: %v", prefix, err)
+		}
+	}
+	server, err := Serve(pgtest.Pool(t, pgtest.Database(t)), Options{
+		Address: "127.0.0.1:0", Prefix: "/ops/queue", Operator: "ada@laptop", Color: "red", Logger: slog.New(slog.NewTextHandler(t.Output(), nil)),
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(server.Close)
+	at := "http://" + server.address.String()
+	for from, to := range map[string]string{"/": "/ops/queue/", "/ops/queue": "/ops/queue/", "/ops/queue/help": "/ops/queue/help"} {
+		r, err := http.NewRequestWithContext(t.Context(), http.MethodGet, at+from, nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		answer, err := http.DefaultClient.Do(r)
+		if err != nil {
+			t.Fatal(err)
+		}
+		body, err := io.ReadAll(answer.Body)
+		_ = answer.Body.Close()
+		if err != nil || answer.StatusCode != 200 || answer.Request.URL.Path != to || !strings.Contains(string(body), "You are <b>ada@laptop</b>") ||
+			!strings.Contains(string(body), `<header data-color="red">`) {
+			t.Errorf("%s leads to %s: %d %v %s", from, answer.Request.URL, answer.StatusCode, err, body)
+		}
+	}
+	if server.URL() != at+"/ops/queue/" {
+		t.Errorf("the URL is %s", server.URL())
 	}
 }
 

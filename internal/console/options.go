@@ -7,9 +7,13 @@ import (
 	"log/slog"
 	"net"
 	"net/netip"
+	"path"
+	"regexp"
 	"strings"
 
 	"github.com/spf13/pflag"
+
+	"github.com/gwsql/gw/pkg/gwui"
 )
 
 // DefaultAddress is the address of the console if none is given.
@@ -21,12 +25,15 @@ const Connections = 4
 // Options set where the console is served, and for whom.
 type Options struct {
 	Address    string   // as net.Listen takes it; empty for [DefaultAddress]
+	Prefix     string   // of the paths, such as /queue; empty for none
 	Schema     string   // of the queue
 	ReadOnly   bool     // without actions
 	AuthFile   string   // names and bcrypt hashes, as htpasswd -B writes them
+	Operator   string   // the name of the users in the audit if nobody authenticates them; empty for none
 	UserHeader string   // in which a proxy that authenticates users passes their names
 	Hosts      []string // further values of the header Host
 	Name       string   // of the queue, in the header and the titles; empty for database@host
+	Color      Color    // of the header
 	Links      Links    // to the consoles of other queues
 
 	Logger *slog.Logger
@@ -38,12 +45,14 @@ func (o *Options) AddFlags(flags *pflag.FlagSet) {
 	flags.StringVar(&o.AuthFile, "auth-file", "", "`file` of the names and passwords of the users, as htpasswd -B writes it")
 	flags.StringVar(&o.UserHeader, "user-header", "", "`name` of the header in which a proxy that authenticates passes the user's name")
 	o.AddNames(flags, "")
+	flags.StringVar(&o.Prefix, "prefix", "", "`path` under which a proxy passes requests on unchanged, such as /queue")
 	flags.StringSliceVar(&o.Hosts, "host", nil, "`name` under which browsers reach the console, beside localhost; may be repeated")
 }
 
-// AddNames adds the flags for the name and the links, which begin with prefix.
+// AddNames adds the flags for the name, the color and the links, which begin with prefix.
 func (o *Options) AddNames(flags *pflag.FlagSet, prefix string) {
 	flags.StringVar(&o.Name, prefix+"name", "", "`name` of the queue in the header of the console (default: database@host)")
+	flags.Var(&o.Color, prefix+"color", "`color` of the header of the console, such as red for production: "+strings.Join(gwui.Colors(), ", "))
 	flags.Var(&o.Links, prefix+"link", "a link in the header to the console of another queue, as `name=url`; may be repeated")
 }
 
@@ -52,6 +61,9 @@ func (o Options) Check() error {
 	host, _, err := net.SplitHostPort(o.address())
 	if err != nil {
 		return fmt.Errorf("the address %q has no port; write %s", o.address(), DefaultAddress)
+	}
+	if o.Prefix != "" && (!prefixes.MatchString(o.Prefix) || path.Clean(o.Prefix) != o.Prefix) {
+		return fmt.Errorf("--prefix is %q, must be a path such as /queue", o.Prefix)
 	}
 	if o.AuthFile != "" && o.UserHeader != "" {
 		return errors.New("--auth-file and --user-header exclude each other")
@@ -74,6 +86,9 @@ func (o Options) CheckLoopback() error {
 	}
 	return nil
 }
+
+// prefixes are the paths that a prefix may be: those that need no escapes.
+var prefixes = regexp.MustCompile(`^(/[A-Za-z0-9._~-]+)+$`)
 
 func (o Options) address() string { return cmp.Or(o.Address, DefaultAddress) }
 

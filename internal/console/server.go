@@ -26,11 +26,12 @@ type Server struct {
 	console *gwui.Console
 	server  *http.Server
 	address net.Addr
+	prefix  string
 }
 
 // Serve serves the console of a queue in the background until Close. The options have been checked.
 func Serve(pool *pgxpool.Pool, o Options) (*Server, error) {
-	cfg := gwui.Config{Schema: o.Schema, ReadOnly: o.ReadOnly, Hosts: o.hosts(), Name: o.Name, Links: o.Links, Logger: o.Logger}
+	cfg := gwui.Config{Schema: o.Schema, ReadOnly: o.ReadOnly, Hosts: o.hosts(), Name: o.Name, Color: string(o.Color), Links: o.Links, Logger: o.Logger}
 	ask := func(next http.Handler) http.Handler { return next }
 	switch {
 	case o.AuthFile != "":
@@ -41,6 +42,8 @@ func Serve(pool *pgxpool.Pool, o Options) (*Server, error) {
 		cfg.Authorize, ask = known.viewer, known.ask
 	case o.UserHeader != "":
 		cfg.Authorize = byHeader(o.UserHeader)
+	case o.Operator != "":
+		cfg.Authorize = func(*http.Request) (gwui.Viewer, error) { return gwui.Viewer{Name: o.Operator}, nil }
 	}
 	console, err := gwui.New(pool, cfg)
 	if err != nil {
@@ -50,8 +53,8 @@ func Serve(pool *pgxpool.Pool, o Options) (*Server, error) {
 	if err != nil {
 		return nil, fmt.Errorf("serve the console: %w", err)
 	}
-	s := &Server{console: console, address: listener.Addr(), server: &http.Server{
-		Handler:           ask(console),
+	s := &Server{console: console, address: listener.Addr(), prefix: o.Prefix, server: &http.Server{
+		Handler:           ask(under(o.Prefix, console)),
 		ReadHeaderTimeout: headerTimeout,
 		ReadTimeout:       headerTimeout,
 		IdleTimeout:       idleTimeout,
@@ -67,7 +70,18 @@ func Serve(pool *pgxpool.Pool, o Options) (*Server, error) {
 }
 
 // URL returns where the console is.
-func (s *Server) URL() string { return "http://" + s.address.String() + "/" }
+func (s *Server) URL() string { return "http://" + s.address.String() + s.prefix + "/" }
+
+// under serves a handler under a prefix of paths, to which / leads.
+func under(prefix string, next http.Handler) http.Handler {
+	if prefix == "" {
+		return next
+	}
+	mux := http.NewServeMux()
+	mux.Handle(prefix+"/", http.StripPrefix(prefix, next))
+	mux.Handle("/{$}", http.RedirectHandler(prefix+"/", http.StatusSeeOther))
+	return mux
+}
 
 // Close ends the console: streams at once, operations after the step under way.
 func (s *Server) Close() {

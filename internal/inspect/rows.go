@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"fmt"
 	"maps"
+	"math"
 	"slices"
 	"strconv"
 	"strings"
@@ -38,7 +39,7 @@ type Job struct {
 func (j Job) Done() string {
 	var parts []string
 	if j.Progress != nil {
-		parts = append(parts, strconv.FormatFloat(*j.Progress, 'f', -1, 32)+" %")
+		parts = append(parts, strconv.FormatFloat(math.Round(*j.Progress*10)/10, 'f', -1, 64)+" %")
 	}
 	if j.ProgressNote != "" {
 		parts = append(parts, j.ProgressNote)
@@ -70,11 +71,31 @@ type Counts struct {
 	Running    int64 `json:"running"`
 	Failed     int64 `json:"failed"`
 	IsEstimate bool  `json:"is_estimate"`
+
+	Scale float64 `json:"scale"` // for how many jobs each counted one stands
 }
 
 // Of returns the jobs in a state.
 func (c Counts) Of(state string) int64 {
 	return map[string]int64{"ready": c.Ready, "scheduled": c.Scheduled, "running": c.Running, "failed": c.Failed}[state]
+}
+
+// Estimate returns a number of jobs as it is to be shown, and the sign before it: none if all were counted, else ~ and the number
+// with three digits, or < and what the sample would hardly have missed (a chance of 5 %) if it has none.
+func Estimate(jobs int64, scale float64) (sign string, shown int64) {
+	switch {
+	case scale <= 1:
+		return "", jobs
+	case jobs == 0:
+		sign, jobs = "<", int64(math.Ceil(3*scale))
+	default:
+		sign = "~"
+	}
+	unit := int64(1)
+	for jobs/unit >= 1000 {
+		unit *= 10
+	}
+	return sign, (jobs + unit/2) / unit * unit
 }
 
 // Stats is the row of queue_stats, without its counters.
@@ -99,6 +120,7 @@ type Worker struct {
 	LastSeenAt   Moment   `json:"last_seen_at"`
 	Tasks        []string `json:"tasks"`
 	IsEstimate   bool     `json:"is_estimate"`
+	Scale        float64  `json:"scale"`
 }
 
 // Finding is a row of doctor.
@@ -108,6 +130,7 @@ type Finding struct {
 	Subject  string `json:"subject"`
 	Detail   string `json:"detail"`
 	Remedy   string `json:"remedy"`
+	Command  string `json:"command"` // the remedy as one statement or command; empty: it is not one
 }
 
 // Widths are the numbers that a limit and its lanes have.
@@ -131,17 +154,26 @@ type Limit struct {
 	Running      int64    `json:"running"`
 	FullLanes    int64    `json:"full_lanes"`
 	ClosedLanes  int64    `json:"closed_lanes"`
+	Waiting      int64    `json:"waiting"`
+	MoreWaiting  bool     `json:"more_waiting"` // than Waiting
 }
 
 // Lane is a row of list_lanes.
 type Lane struct {
 	Widths
-	Key     *string `json:"lane"`
-	IsTotal bool    `json:"is_total"`
-	Running int64   `json:"running"`
-	JobIDs  []int64 `json:"job_ids"`
-	Reason  string  `json:"reason"`
-	Until   Moment  `json:"until"`
+	Key         *string `json:"lane"`
+	IsTotal     bool    `json:"is_total"`
+	Running     int64   `json:"running"`
+	JobIDs      []int64 `json:"job_ids"`
+	Reason      string  `json:"reason"`
+	Until       Moment  `json:"until"`
+	Waiting     int64   `json:"waiting"`
+	MoreWaiting bool    `json:"more_waiting"` // than Waiting
+}
+
+// IsLane reports whether both are the same lane of a limit.
+func (l Lane) IsLane(o Lane) bool {
+	return l.IsTotal == o.IsTotal && (l.Key == nil) == (o.Key == nil) && (l.Key == nil || *l.Key == *o.Key)
 }
 
 // State is open if the lane starts jobs, or else why it does not.

@@ -1,6 +1,8 @@
 // Package operate changes jobs for an operator who uses gw-run or the console.
 package operate
 
+import "github.com/gwsql/gw/internal/storable"
+
 // StepJobs is the number of jobs that are changed at once.
 const StepJobs = 1000
 
@@ -32,12 +34,12 @@ func Reschedule(runAt, in, priority, attempts, maxAttempts any) Act {
 
 // Cancel fails jobs permanently, running ones included.
 func Cancel(reason any) Act {
-	return Act{Did: "Canceled", call: `S.cancel_jobs(IDS, $2::text)`, args: []any{reason}, failed: "has failed already"}
+	return Act{Did: "Canceled", call: `S.cancel_jobs(IDS, $2::text)`, args: []any{storable.Arg(reason)}, failed: "has failed already"}
 }
 
 // Fail fails jobs permanently.
 func Fail(reason any) Act {
-	return Act{Did: "Failed", call: `S.permanently_fail_jobs(IDS, $2::text)`, args: []any{reason}}
+	return Act{Did: "Failed", call: `S.permanently_fail_jobs(IDS, $2::text)`, args: []any{storable.Arg(reason)}}
 }
 
 // Complete deletes jobs as completed.

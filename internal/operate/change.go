@@ -8,6 +8,7 @@ import (
 	"github.com/jackc/pgx/v5"
 
 	"github.com/gwsql/gw/internal/inspect"
+	"github.com/gwsql/gw/internal/statement"
 	"github.com/gwsql/gw/internal/terminal"
 )
 
@@ -40,8 +41,9 @@ type Outcome struct {
 func (c Change) Step(ctx context.Context, conn *pgx.Conn, schema string, ids []int64, before int) ([]Outcome, error) {
 	wanted, args := `select w.id from pg_catalog.unnest($1::bigint[]) as w (id)`, append([]any{ids}, c.Act.args...)
 	if c.Selection != nil {
-		wanted = `select m.id from S.matching_job_ids(` + Conditions(len(args)+1) + `, job_ids => $1::bigint[], max_rows => null) as m (id)`
-		args = append(args, c.Selection.Arguments()...)
+		wanted = `select m.id from S.matching_job_ids(` + Conditions(len(args)+1) + `, job_ids => $1::bigint[], max_rows => null, error_group => $` +
+			strconv.Itoa(len(args)+7) + `::text) as m (id)`
+		args = append(append(args, c.Selection.Arguments()...), statement.OrNull(c.Selection.ErrorGroup))
 	}
 	call := strings.NewReplacer("IDS", "array(select w.id from wanted as w order by w.id)", "BEFORE", strconv.Itoa(before)).Replace(c.Act.call)
 	outcomes, err := ask[Outcome](ctx, conn, schema, `

@@ -10,6 +10,8 @@ import (
 // Selection is conditions that select jobs. A job must match all conditions that are given.
 type Selection struct {
 	State, Task, Queue, Key, Older, Newer string
+
+	ErrorGroup string // as error_groups returns it; only the console has it
 }
 
 // IsEmpty reports whether there are no conditions.
@@ -28,7 +30,7 @@ func (s Selection) String() string {
 	return strings.Join(words, ", ")
 }
 
-// Arguments returns the conditions as the first six arguments of the SQL functions that take them.
+// Arguments returns the conditions but the group as the first six arguments of the SQL functions that take them.
 func (s Selection) Arguments() []any {
 	return []any{statement.OrNull(s.State), statement.OrNull(s.Task), statement.OrNull(s.Queue), statement.OrNull(s.Key), statement.OrNull(s.Older), statement.OrNull(s.Newer)}
 }

@@ -7,3 +7,6 @@ import "syscall"
 func detached(*owner) *syscall.SysProcAttr {
 	return &syscall.SysProcAttr{CreationFlags: syscall.CREATE_NEW_PROCESS_GROUP}
 }
+
+// AsOwner returns no attributes.
+func AsOwner() (*syscall.SysProcAttr, error) { return nil, nil }

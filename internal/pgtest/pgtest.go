@@ -35,6 +35,10 @@ const (
 	// machine can test several versions. Default: the folder that pgtemp finds.
 	binariesVariable = "GW_TEST_BIN_DIR"
 
+	// templateVariable is the environment variable with the name of a migrated database on the server from which tests' databases
+	// are copied, in place of one with the functions as they are: tests/go/mutants has changed one of them there.
+	templateVariable = "GW_TEST_TEMPLATE"
+
 	// timeout is the timeout of each step of creating and dropping a database. It is long because it only matters when a test
 	// fails.
 	timeout = 5 * time.Minute
@@ -107,12 +111,15 @@ func Database(t testing.TB) string {
 func DatabaseOn(t testing.TB, server string) string {
 	t.Helper()
 	return create(t, server, func(ctx context.Context, admin *pgx.Conn, name string) error {
-		template, err := templateName(sql.FS)
-		if err != nil {
-			return err
-		}
-		if err := ensureTemplate(ctx, admin, template); err != nil {
-			return err
+		template := os.Getenv(templateVariable)
+		if template == "" || server != sharedServer(t) {
+			var err error
+			if template, err = templateName(sql.FS); err != nil {
+				return err
+			}
+			if err := ensureTemplate(ctx, admin, template); err != nil {
+				return err
+			}
 		}
 		return exec(ctx, admin, "create database %s template %s"+copying(admin), name, template)
 	})

@@ -63,12 +63,28 @@ func TestUntilTheFirstReleaseTheSnapshotIsAllFunctionsAsTheyAre(t *testing.T) {
 	}
 	snapshot(t, directory)
 	for _, name := range []string{"install.sql", "report/backoff.sql"} {
-		if read(t, directory, "migrations/snapshots/000003/"+name) != read(t, directory, "functions/"+name) {
+		if read(t, directory, "migrations/snapshots/000003/"+name) != release.WithComments(read(t, directory, "functions/"+name)) {
 			t.Errorf("%s of the snapshot is another one", name)
 		}
 	}
 	if exists(directory+"/migrations/snapshots/000003/claim/wake_up.sql") || nextNumber(t, directory) != before {
 		t.Error("a removed function is left, or dropped by a migration")
+	}
+}
+
+func TestASnapshotHasACommentOnEachInternalFunction(t *testing.T) {
+	for source, want := range map[string]string{
+		"-- Returns it's sum, of a and b. Locks: nothing.\ncreate or replace function {{.schema}}._gw_sum(a integer, inout b text[],\n" +
+			"  out c text, variadic d text[] default '{}')\n  language sql\nas $x$\n  select $$;\n$$\n$x$;\n": "\n" +
+			"comment on function {{.schema}}._gw_sum(integer, text[], text[]) is 'Internal: returns it''s sum, of a and b.';\n",
+		"-- Does it.\ncreate or replace procedure {{.schema}}._gw_do()\nas $$\n$$;\n": "\n" +
+			"comment on procedure {{.schema}}._gw_do() is 'Internal: does it.';\n",
+		"-- One.\ncreate or replace function {{.schema}}._gw_one()\nas $$\n$$;\n\ncomment on function {{.schema}}._gw_one() is 'One.';\n": "",
+		"-- For users.\ncreate or replace function {{.schema}}.two()\nas $$\n$$;\n":                                                       "",
+	} {
+		if got := release.WithComments(source); got != source+want {
+			t.Errorf("the comment on\n%s\nis\n%s", source, strings.TrimPrefix(got, source))
+		}
 	}
 }
 
@@ -92,7 +108,7 @@ func TestASnapshotHasWhatDiffersFromTheReleasesAndNothingElse(t *testing.T) {
 	if err := os.Remove(directory + "/functions/claim/wake_up.sql"); err != nil {
 		t.Fatal(err)
 	}
-	edit(t, directory, "functions/cron/_gw_check_zone.sql", "(text)", "(text, integer)")
+	edit(t, directory, "functions/cron/_gw_check_zone.sql", "_gw_zone_exists(time_zone text)", "_gw_zone_exists(time_zone text, more integer)")
 	edit(t, directory, "functions/report/return_unknown_jobs.sql", "returns bigint", "returns setof bigint")
 	snapshot(t, directory)
 	const drops = `

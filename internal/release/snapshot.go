@@ -32,6 +32,9 @@ func Snapshot(directory string) error {
 	if err != nil {
 		return fmt.Errorf("read functions: %w", err)
 	}
+	for name, text := range functions {
+		functions[name] = WithComments(text)
+	}
 	first := snapshotsFolder + "/" + firstFunctions + "/" + installFile
 	if _, released := sums[first]; !released {
 		return writeSnapshot(directory, firstFunctions, functions)

@@ -4,9 +4,12 @@ import (
 	"crypto/tls"
 	"crypto/x509"
 	"encoding/pem"
+	"maps"
 	"net/url"
 	"os"
 	"regexp"
+	"slices"
+	"strings"
 
 	"github.com/jackc/pgx/v5"
 
@@ -22,10 +25,27 @@ func nodeDatabase(config *pgx.ConnConfig) task.NodeDatabase {
 		Password:        config.Password,
 		Database:        config.Database,
 		ApplicationName: config.RuntimeParams["application_name"],
-		Options:         config.RuntimeParams["options"],
+		Options:         nodeOptions(config.RuntimeParams),
 		TLS:             nodeTLS(config),
 	}
 }
+
+// nodeOptions returns the settings of the connection as options of the server, because the package pg knows only some of them as
+// parameters. It has its own client_encoding.
+func nodeOptions(settings map[string]string) string {
+	var options []string
+	if given := settings["options"]; given != "" {
+		options = []string{given}
+	}
+	for _, name := range slices.Sorted(maps.Keys(settings)) {
+		if !slices.Contains([]string{"application_name", "client_encoding", "options"}, name) {
+			options = append(options, "-c "+name+"="+optionEscaper.Replace(settings[name]))
+		}
+	}
+	return strings.Join(options, " ")
+}
+
+var optionEscaper = strings.NewReplacer(`\`, `\\`, " ", `\ `, "\t", "\\\t", "\n", "\\\n", "\r", "\\\r")
 
 // nodeTLS returns the encryption of the connection, nil if it is not encrypted. If encryption is optional, pgx has several
 // settings, which it tries in order.

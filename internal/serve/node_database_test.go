@@ -29,7 +29,10 @@ func TestTheHelpersConnectAsTheWorkerDoes(t *testing.T) {
 		text + "verify-full": with(&task.NodeTLS{Verify: true, Host: true}),
 		text + "verify-ca":   with(&task.NodeTLS{Verify: true}),
 		"postgres://ada:s%20e@db:5433/app?sslmode=disable&application_name=x&options=-c%20a%3Db": with(nil),
-		"postgres:///app?host=/run/postgresql&user=ada":                                          {Host: "/run/postgresql", Port: 5432, User: "ada", Database: "app"},
+		"postgres://db/app?user=ada&sslmode=disable&statement_timeout=5s&role=a%20b&search_path=%22a%5Cb%22,c&options=-c%20a%3Db&client_encoding=UTF8": {
+			Host: "db", Port: 5432, User: "ada", Database: "app", Options: `-c a=b -c role=a\ b -c search_path="a\\b",c -c statement_timeout=5s`,
+		},
+		"postgres:///app?host=/run/postgresql&user=ada": {Host: "/run/postgresql", Port: 5432, User: "ada", Database: "app"},
 	} {
 		config, err := pgx.ParseConfig(connection)
 		if err != nil {

@@ -66,7 +66,7 @@ func (s *services) forbid(made *service) shim.TaskOption {
 func (s *services) ask(ctx context.Context, made *service) error {
 	if t := made.made; t.Kind == config.SQL {
 		call := task.SQL{
-			Function: t.SQL.Function.Value, Schema: s.options.Schema, Timeout: t.Timeout, Batch: t.SQL.Batch, Logger: s.options.Logger,
+			Function: t.SQL.Function.Value, Owner: t.SQL.Owner, Schema: s.options.Schema, Timeout: t.Timeout, Batch: t.SQL.Batch, Logger: s.options.Logger,
 		}
 		found, err := call.Task(ctx, s.db, t.Name, made.task.Options...)
 		if err != nil {

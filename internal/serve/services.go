@@ -28,6 +28,7 @@ type services struct {
 }
 
 func newServices(o *Options, db *pgxpool.Pool) *services {
+	task.SweepResults()
 	launcher := task.NewLauncher()
 	return &services{options: o, db: db, launcher: launcher, nodes: &nodes{options: o, launcher: launcher}}
 }

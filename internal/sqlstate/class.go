@@ -29,7 +29,7 @@ var classes = map[string]Class{
 	"GWOKY": Usage, "GWOIV": Usage, "GWOJN": Usage,
 	"GWBKC": Retry, "GWBKT": Conflict,
 	// History and results.
-	"GWKFR": Usage, "GWKLT": Retry, "GWWRS": Usage,
+	"GWKFR": Usage, "GWKLT": Retry,
 	// Workers.
 	"GWWID": Usage, "GWWBS": Usage, "GWWFF": Usage, "GWWCO": Usage, "GWWEX": Usage, "GWWOB": Usage, "GWWRT": Usage,
 	"GWWSN": Usage, "GWWSR": Usage, "GWWPR": Usage,

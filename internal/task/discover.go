@@ -143,7 +143,7 @@ func moduleRank(path string) int { return slices.Index(moduleExtensions, filepat
 
 // isScript reports whether a file begins with #!. A file that cannot be read does not.
 func isScript(path string) bool {
-	file, err := os.Open(path)
+	file, err := openRegular(path)
 	if err != nil {
 		return false
 	}

@@ -205,7 +205,7 @@ func TestAProcessLeftBehindDoesNotHoldTheJob(t *testing.T) {
 		t.Error(err)
 	}
 	logged.wait(t, "left a process behind")
-	if err := syscall.Kill(logged.pid(t, "left "), syscall.SIGKILL); err != nil {
+	if err := pgtest.Kill(logged.pid(t, "left "), syscall.SIGKILL); err != nil {
 		t.Errorf("the process left behind is not there: %v", err)
 	}
 }
@@ -254,7 +254,7 @@ func contains(list []string, s string) bool {
 // waitGone waits until a process has ended.
 func waitGone(t *testing.T, pid int) {
 	t.Helper()
-	for deadline := time.Now().Add(patience); !errors.Is(syscall.Kill(pid, 0), syscall.ESRCH); {
+	for deadline := time.Now().Add(patience); !errors.Is(pgtest.Kill(pid, 0), syscall.ESRCH); {
 		if time.Now().After(deadline) {
 			t.Fatalf("process %d is still there", pid)
 		}

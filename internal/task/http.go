@@ -80,6 +80,7 @@ type poster struct {
 	header http.Header // of every request
 	host   string      // the header Host, empty for the host of the URL
 	client *http.Client
+	crowd  crowd
 }
 
 func (p *poster) run(ctx context.Context, job *shim.Job) error {

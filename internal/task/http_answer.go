@@ -33,6 +33,9 @@ func (p *poster) judge(ctx context.Context, job *shim.Job, response *http.Respon
 	}
 	start, err := readAnswer(response.Body, most)
 	message := "POST " + p.shown(response.Request.URL) + ": answered " + status(response.StatusCode)
+	if response.StatusCode != http.StatusTooManyRequests {
+		p.crowd.reset()
+	}
 	if isSuccess {
 		if err := p.confirm(ctx, message, err); err != nil || most <= maxAnswer {
 			return err
@@ -48,11 +51,12 @@ func (p *poster) judge(ctx context.Context, job *shim.Job, response *http.Respon
 	if p.Permanent4xx && isPermanent(response.StatusCode) {
 		return shim.Discard(failure)
 	}
-	if delay, ok := retryAfter(response.Header, time.Now()); ok {
-		if response.StatusCode == http.StatusTooManyRequests && delay > 0 {
-			return fmt.Errorf("%s (%w)", message, shim.RateLimited(delay))
-		}
-		return shim.RetryIn(delay, failure)
+	delay, ok := retryAfter(response.Header, time.Now())
+	switch {
+	case response.StatusCode == http.StatusTooManyRequests:
+		return fmt.Errorf("%s (%w)", message, shim.RateLimited(p.crowd.wait(delay, time.Now())))
+	case ok:
+		return shim.RetryIn(max(delay, leastDelay(job.Attempts)), failure)
 	}
 	return failure
 }

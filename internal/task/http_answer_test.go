@@ -19,7 +19,7 @@ func TestOnlyAStatusFrom200To299CompletesAJob(t *testing.T) {
 		}
 	}
 	for status, text := range map[int]string{
-		304: "304 Not Modified", 400: "400 Bad Request", 404: "404 Not Found", 429: "429 Too Many Requests",
+		304: "304 Not Modified", 400: "400 Bad Request", 404: "404 Not Found",
 		500: "500 Internal Server Error", 503: "503 Service Unavailable", 599: "599",
 	} {
 		server := serve(t, answer(status))

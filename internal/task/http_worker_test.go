@@ -78,21 +78,27 @@ func TestWhatAServerAnswersBecomesOfTheJob(t *testing.T) {
 
 func TestEveryAttemptOfOnePayloadHasTheSameIdempotencyKey(t *testing.T) {
 	pool := pgtest.Pool(t, pgtest.Database(t))
-	server := serve(t, answer(500, "Retry-After", "0"))
+	server := serve(t, answer(500))
 	handle := handler(t, task.HTTP{URL: server.URL})
+	work := func(attempts int) {
+		for range attempts {
+			pgtest.Exec(t, pool, `update graphile_worker._private_jobs set run_at = now()`)
+			workOnce(t, pool, handle)
+		}
+	}
 	add := func(payload string) (id int64) {
 		return pgtest.Value[int64](t, pool,
 			`select id from graphile_worker.add_job('a', $1::text::json, max_attempts := 3, job_key := 'k')`, payload)
 	}
 	id := add(`{"n":1}`)
 	pgtest.Exec(t, pool, `update graphile_worker._private_jobs set attempts = 1`) // an attempt of some other worker
-	workOnce(t, pool, handle)
+	work(2)
 	wantKeys(t, server, fmt.Sprintf("graphile_worker/%d/0/a", id), 2)
 
 	// A permanently failed job is not replaced: the same key adds a new job.
 	next := add(`{"n":2}`)
 	add(`{"n":3}`) // replaces it before it runs
-	workOnce(t, pool, handle)
+	work(3)
 	wantKeys(t, server, fmt.Sprintf("graphile_worker/%d/1/a", next), 3)
 }
 

@@ -42,18 +42,56 @@ function tell(message, result) {
 
 const cut = (text, length = longestText) => (text.length > length ? text.slice(0, length) + "..." : text);
 
-// messageOf returns the error message to store for a thrown value.
+// Values of tasks run code of tasks: getters, toString, proxies. Whatever reads one calls textOf, messageOf or stackOf, which return
+// strings and never throw.
+
+// unprintable returns a text for a value that threw an error when it was read.
+function unprintable(value, error) {
+  let why = "";
+  try {
+    why = `: ${String(error?.message ?? error)}`;
+  } catch {
+    // the error cannot be read either
+  }
+  return cut(`a value of type ${typeof value} that cannot be printed${why}`);
+}
+
+// textOf returns the text of a value, in JSON for an object or an array.
+function textOf(value, length = longestText) {
+  try {
+    const isData = typeof value === "object" && value !== null && !(value instanceof Error);
+    return cut(String((isData ? JSON.stringify(value) : undefined) ?? value), length);
+  } catch (error) {
+    return unprintable(value, error);
+  }
+}
+
+// messageOf returns the error message to store for a thrown value: that of Graphile Worker, but it keeps a thrown string, and a
+// message that is no string in the form that the package pg gives it.
 function messageOf(thrown) {
-  if (thrown instanceof Error) return cut(thrown.message || String(thrown));
-  if (typeof thrown === "object" && thrown !== null && "message" in thrown) return cut(String(thrown.message));
-  return thrown == null ? "An error occurred" : cut(String(thrown));
+  try {
+    if (thrown instanceof Error) return textOf(thrown.message || String(thrown) || "Non error or error without message thrown.");
+    if (typeof thrown === "object" && thrown !== null && "message" in thrown) return cut(String(thrown.message) || "Error");
+    const says = thrown != null && thrown !== "" && !["object", "function"].includes(typeof thrown);
+    return says ? cut(String(thrown)) : "An error occurred";
+  } catch (error) {
+    return unprintable(thrown, error);
+  }
 }
 
 // withoutOtherFrames returns a stack without the frames of Node.js and of this file.
 const withoutOtherFrames = (stack) =>
   stack.split("\n").filter((line) => !/^\s+at .*\(?(node:|.*gw-run\.mjs:)/.test(line)).join("\n").trim();
 
-const stackOf = (thrown) => (thrown instanceof Error && thrown.stack ? cut(withoutOtherFrames(thrown.stack)) : undefined);
+// stackOf returns the stack of a thrown value, undefined if it has none. Error.prepareStackTrace may return any value.
+function stackOf(thrown) {
+  try {
+    const stack = thrown instanceof Error ? thrown.stack : undefined;
+    return typeof stack === "string" && stack !== "" ? cut(withoutOtherFrames(stack)) : undefined;
+  } catch {
+    return undefined;
+  }
+}
 
 const firstLines = (text) => withoutOtherFrames(text).split("\n").slice(0, 12).join("\n");
 
@@ -69,8 +107,8 @@ async function checkedSyntax(path) {
 // loadError returns the reason why a module cannot be loaded, with the position that Node.js reports, and without stack frames
 // that are not the task's.
 async function loadError(path, error) {
-  let reason = firstLines(String(error?.stack ?? error));
-  if (error instanceof SyntaxError && reason.startsWith("SyntaxError")) reason = (await checkedSyntax(path)) ?? reason;
+  let reason = firstLines(stackOf(error) ?? messageOf(error));
+  if (reason.startsWith("SyntaxError")) reason = (await checkedSyntax(path)) ?? reason;
   let text = `load ${path}: ${cut(reason)}`;
   if (error?.code === "ERR_UNKNOWN_FILE_EXTENSION" && /\.[cm]?ts$/.test(path)) {
     text += `\nNode.js ${process.versions.node} does not run TypeScript. Use 22.18 or newer, or set a loader, as in NODE_OPTIONS="--import tsx".`;
@@ -107,7 +145,7 @@ class Logger {
     this.#scope = scope;
   }
   log(level, message, meta) {
-    tell({ log: level, call: this.#call, text: cut(String(message)), scope: textsOf(this.#scope), meta: metaOf(meta) });
+    tell({ log: textOf(level), call: this.#call, text: textOf(message), scope: textsOf(this.#scope), meta: metaOf(meta) });
   }
   scope(more) {
     return new Logger(this.#call, { ...this.#scope, ...more });
@@ -129,7 +167,7 @@ class Logger {
 function textsOf(scope) {
   const texts = {};
   for (const [name, value] of Object.entries(scope)) {
-    if (value !== undefined) texts[name] = cut(String(value), longestMeta);
+    if (value !== undefined) texts[name] = textOf(value, longestMeta);
   }
   return texts;
 }
@@ -139,7 +177,7 @@ function metaOf(meta) {
   try {
     return cut(JSON.stringify(meta) ?? String(meta), longestMeta);
   } catch (error) {
-    return `(${error.message})`;
+    return `(${messageOf(error)})`;
   }
 }
 
@@ -175,7 +213,7 @@ async function openPool(found) {
   const pg = imported.default ?? imported;
   const { tls, ...settings } = setup.database;
   const pool = new pg.Pool({ ...settings, max: setup.max, ssl: await sslFor(pg, settings, tls) });
-  const warn = (error) => new Logger().warn(`a database connection of the tasks was lost: ${error.message}`);
+  const warn = (error) => new Logger().warn(`a database connection of the tasks was lost: ${messageOf(error)}`);
   pool.on("error", warn);
   pool.on("connect", (client) => client.on("error", warn)); // a connection that breaks must not end the process
   return pool;
@@ -202,13 +240,13 @@ async function sslFor(pg, settings, tls) {
 }
 
 // Error codes after which withRetries tries again, with the minimum and the maximum wait in milliseconds.
-const retried = {
-  40001: [50, 5_000], // serialization_failure
-  "40P01": [50, 5_000], // deadlock_detected
-  "57P03": [3_000, 120_000], // cannot_connect_now
-  EHOSTUNREACH: [3_000, 120_000],
-  ETIMEDOUT: [3_000, 120_000],
-};
+const retried = new Map([
+  ["40001", [50, 5_000]], // serialization_failure
+  ["40P01", [50, 5_000]], // deadlock_detected
+  ["57P03", [3_000, 120_000]], // cannot_connect_now
+  ["EHOSTUNREACH", [3_000, 120_000]],
+  ["ETIMEDOUT", [3_000, 120_000]],
+]);
 const mostTries = 100;
 
 async function withRetries(work) {
@@ -216,7 +254,7 @@ async function withRetries(work) {
     try {
       return await work();
     } catch (error) {
-      const waits = retried[error?.code];
+      const waits = retried.get(String(error?.code));
       if (!waits || tries + 1 >= mostTries) throw error;
       const wait = Math.min(waits[0] * 1.5 ** tries, waits[1]) * (0.5 + Math.random());
       await new Promise((resolve) => setTimeout(resolve, wait));
@@ -318,6 +356,15 @@ function resultOf(call, value) {
 
 const failure = (thrown) => ({ error: messageOf(thrown), stack: stackOf(thrown) });
 
+// elementMessage returns the message of a rejected element of a batch, as Graphile Worker does.
+function elementMessage(reason) {
+  try {
+    return textOf(reason?.message ?? String(reason));
+  } catch (error) {
+    return unprintable(reason, error);
+  }
+}
+
 // batchOutcome returns the answer for a payload that is an array of this length: the failed elements with their errors.
 async function batchOutcome(length, results) {
   if (results.length !== length) {
@@ -329,7 +376,7 @@ async function batchOutcome(length, results) {
   }
   const failed = [];
   for (const [i, result] of (await Promise.allSettled(results)).entries()) {
-    if (result.status === "rejected") failed.push([i, cut(String(result.reason?.message ?? result.reason), 1_024)]);
+    if (result.status === "rejected") failed.push([i, cut(elementMessage(result.reason), 1_024)]);
   }
   return failed.length > 0 ? { failed } : {};
 }
@@ -354,7 +401,7 @@ async function run({ call: number, path, job: row }) {
 
 function preload({ load: task, path }) {
   const loading = load(path)
-    .then(() => tell({ loaded: task }), (error) => tell({ loaded: task, error: error.message }))
+    .then(() => tell({ loaded: task }), (error) => tell({ loaded: task, error: messageOf(error) }))
     .finally(() => loads.delete(loading));
   loads.add(loading);
 }
@@ -401,8 +448,9 @@ for (const print of ["stdout", "stderr"]) {
 
 const exit = process.exit.bind(process);
 process.exit = (code) => {
-  tell({ exit: Number(code ?? process.exitCode ?? 0), call: current.getStore()?.number });
-  exit(code);
+  const status = Number(code ?? process.exitCode ?? 0);
+  tell({ exit: Number.isSafeInteger(status) ? status : 1, call: current.getStore()?.number });
+  exit(Number.isSafeInteger(status) ? status : 1);
 };
 
 // finish ends the process. If jobs are still running, gw-run has ended, and other workers will run them.

@@ -161,6 +161,127 @@ func TestWhatATaskThrowsIsItsError(t *testing.T) {
 	}
 }
 
+// thrownValues are values that a task can throw, as expressions of JavaScript, with the error of the job.
+var thrownValues = map[string]string{
+	`Object.assign(new Error("a"), { message: ["one", 2] })`:                                          `["one",2]`,
+	`Object.assign(new Error("a"), { message: { code: 7 } })`:                                         `{"code":7}`,
+	`Object.assign(new Error("a"), { message: 7 })`:                                                   "7",
+	`Object.assign(new Error("a"), { message: true })`:                                                "true",
+	`Object.assign(new Error("a"), { message: 7n })`:                                                  "7",
+	`Object.assign(new Error("a"), { message: Symbol("s") })`:                                         "Symbol(s)",
+	`Object.assign(new Error("a"), { message: Object.create(null) })`:                                 "{}",
+	`Object.assign(new Error("a"), { message: null })`:                                                "Error: null",
+	`Object.assign(new Error(""), { name: "" })`:                                                      "Non error or error without message thrown.",
+	`Object.assign(new Error("a"), { stack: 7 })`:                                                     "a",
+	`Object.assign(new Error("a"), { stack: { frames: [] } })`:                                        "a",
+	`Object.assign(new Error("a"), { stack: null })`:                                                  "a",
+	`(() => { Error.prepareStackTrace = (_, frames) => frames; return new Error("a"); })()`:           "a",
+	`(() => { Error.prepareStackTrace = () => { throw new Error("b"); }; return new Error("a"); })()`: "a",
+	`Object.defineProperty(new Error("a"), "stack", { get() { throw new Error("b"); } })`:             "a",
+	`Object.defineProperty(new Error("a"), "message", { get() { throw new Error("b"); } })`:           "a value of type object that cannot be printed: b",
+	`Object.defineProperty(new Error("a"), "message", { get() { throw Object.create(null); } })`:      "a value of type object that cannot be printed",
+	`({ get message() { throw null; } })`:                                                             "a value of type object that cannot be printed: null",
+	`({ message: { toString() { return {}; } } })`:                                                    "a value of type object that cannot be printed: Cannot convert object to primitive value",
+	`({ message: ["one", 2] })`:                                                                       "one,2",
+	`({ message: "" })`:                                                                               "Error",
+	`({ code: 7 })`:                                                                                   "An error occurred",
+	`Object.create(null)`:                                                                             "An error occurred",
+	`Object.assign(Object.create(null), { message: "bare" })`:                                         "bare",
+	`new Proxy({}, { has() { throw new Error("b"); }, getPrototypeOf() { throw new Error("c"); } })`:  "a value of type object that cannot be printed: c",
+	`(() => { const p = Proxy.revocable({}, {}); p.revoke(); return p.proxy; })()`:                    "a value of type object that cannot be printed: Cannot perform 'getPrototypeOf' on a proxy that has been revoked",
+	`(() => "code")`:        "An error occurred",
+	`Symbol("s")`:           "Symbol(s)",
+	`undefined`:             "An error occurred",
+	`""`:                    "An error occurred",
+	`0`:                     "0",
+	`10n`:                   "10",
+	`"\ud800"`:              "\uFFFD",
+	`new Error("\ud83d%s")`: "\uFFFD%s",
+}
+
+// thrower throws the value of an expression, its payload, in the way that its second element names. Whatever it changed for all
+// tasks, such as Error.prepareStackTrace, it restores later.
+const thrower = `
+	export default async ([expression, way], { logger, helpers }) => {
+	  setTimeout(() => { delete Error.prepareStackTrace; }, 50);
+	  const value = new Function("return " + expression)();
+	  switch (way) {
+	    case "throw": throw value;
+	    case "reject": return [Promise.reject(value), 1];
+	    case "late": setTimeout(() => { throw value; }); return new Promise(() => {});
+	    case "lost": Promise.reject(value); return new Promise(() => {});
+	    case "log": logger.scope({ value }).warn(value, { toJSON() { throw value; } }); logger.log(value, "m"); return;
+	    case "return": return { toJSON() { throw value; } };
+	  }
+	};`
+
+func TestAnyThrownValueIsAnErrorAndHarmsNoOtherJob(t *testing.T) {
+	captureLog(t)
+	m := newModules(t, task.NodeConfig{}, map[string]string{
+		"throw.mjs": thrower,
+		"pid.mjs":   `export default () => { throw new Error("pid " + process.pid); };`,
+	})
+	begin := func(thrown, way string) (err error) {
+		payload, err := json.Marshal([]string{thrown, way})
+		if err != nil {
+			t.Fatal(err)
+		}
+		return m.run(t.Context(), "throw.mjs", 1, string(payload), func(m *task.NodeModule) { m.Timeout = 20 * time.Second })
+	}
+	before := m.run(t.Context(), "pid.mjs", 1, "{}").Error()
+	for thrown, want := range thrownValues {
+		if err := begin(thrown, "throw"); err == nil || err.Error() != want {
+			t.Errorf("%s: error is %v, want %s", thrown, err, want)
+		}
+		if err := begin(thrown, "reject"); err == nil || !strings.HasPrefix(err.Error(), "Batch failures:\n") {
+			t.Errorf("%s, an element of a batch: %v", thrown, err)
+		}
+		for _, way := range []string{"log", "return"} {
+			if err := begin(thrown, way); err != nil {
+				t.Errorf("%s, %s: %v", thrown, way, err)
+			}
+		}
+	}
+	if after := m.run(t.Context(), "pid.mjs", 1, "{}").Error(); after != before {
+		t.Errorf("jobs ran in another process: %s, before %s", after, before)
+	}
+	for thrown, want := range thrownValues {
+		for way, prefix := range map[string]string{"late": "uncaught exception: ", "lost": "unhandled rejection: "} {
+			if err := begin(thrown, way); err == nil || err.Error() != prefix+want {
+				t.Errorf("%s, %s: error is %v, want %s%s", thrown, way, err, prefix, want)
+			}
+		}
+	}
+}
+
+func TestAModuleThatThrowsAnyValueCannotBeLoadedAndSaysWhy(t *testing.T) {
+	logged := captureLog(t)
+	m := newModules(t, task.NodeConfig{}, map[string]string{
+		"object.mjs": `throw { message: ["one", 2] };`,
+		"bare.mjs":   `throw Object.create(null);`,
+		"stack.mjs":  `throw Object.assign(new Error("a"), { stack: 7 });`,
+		"getter.mjs": `throw Object.defineProperty(new Error("a"), "message", { get() { throw null; } });`,
+		"proxy.mjs":  `const p = Proxy.revocable({}, {}); p.revoke(); throw p.proxy;`,
+	})
+	for file, want := range map[string]string{"object.mjs": "one,2", "bare.mjs": "An error occurred", "stack.mjs": "a", "getter.mjs": "cannot be printed: null", "proxy.mjs": "revoked"} {
+		m.node.Load(task.NodeModule{Task: file, Path: filepath.Join(m.dir, file)})
+		wantError(t, m.run(t.Context(), file, 1, "{}"), want)
+		logged.waitFor(t, "a warning for "+file, func(line logLine) bool { return line.Level == "WARN" && line.Task == file })
+	}
+}
+
+func TestAnyArgumentOfProcessExitIsAStatus(t *testing.T) {
+	captureLog(t)
+	m := newModules(t, task.NodeConfig{}, map[string]string{"exit.mjs": `export default (payload) => process.exit(new Function("return " + payload)());`})
+	for argument, status := range map[string]int{"NaN": 1, "'x'": 1, "2.5": 1, "1e300": 1, "'4'": 4, "undefined": 0} {
+		payload, err := json.Marshal(argument)
+		if err != nil {
+			t.Fatal(err)
+		}
+		wantError(t, m.run(t.Context(), "exit.mjs", 1, string(payload)), fmt.Sprintf("the task called process.exit(%d)", status))
+	}
+}
+
 func TestABatchFailsForItsRejectedElements(t *testing.T) {
 	captureLog(t)
 	m := newModules(t, task.NodeConfig{}, map[string]string{"batch.mjs": `

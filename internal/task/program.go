@@ -36,6 +36,8 @@ func CheckProgram(path, directory string, env []string) error {
 		return nil
 	case info.IsDir():
 		return fmt.Errorf("%s is a folder", path)
+	case !info.Mode().IsRegular():
+		return fmt.Errorf("%s is not a regular file", path)
 	case info.Mode()&0o111 == 0:
 		return fmt.Errorf("%s is not executable, see chmod u+x", path)
 	}
@@ -60,7 +62,7 @@ func startError(cmd *exec.Cmd, err error) error {
 // firstLine returns the first line of a file without its line end, or its first bytes if the line is longer. A line that ends
 // with the file is whole.
 func firstLine(path string) (line []byte, isWhole bool, err error) {
-	file, err := os.Open(path)
+	file, err := openRegular(path)
 	if err != nil {
 		return nil, false, err
 	}
@@ -152,7 +154,7 @@ func isModule(path string) bool {
 	if !moduleName.MatchString(path) {
 		return false
 	}
-	file, err := os.Open(path)
+	file, err := openRegular(path)
 	if err != nil {
 		return false
 	}

@@ -12,6 +12,7 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+	"syscall"
 
 	"github.com/gwsql/gw/pkg/shim"
 )
@@ -21,12 +22,37 @@ const maxResult = 64 << 20
 
 // resultFile is the file to which a program may write the result of its job, as JSON. It is in a folder that only this user can
 // read, and does not exist until the program creates it.
-type resultFile struct{ directory string }
+type resultFile struct {
+	directory string
+	lock      *os.File // by which others see that the folder is in use, nil where there are no such locks
+}
+
+const resultFolder = "gw-result-"
 
 // newResultFile returns the file of a job. Without a folder for temporary files there is none.
 func newResultFile() resultFile {
-	directory, _ := os.MkdirTemp("", "gw-result-") // empty after an error
-	return resultFile{directory}
+	for range 3 { // a worker that starts may take it for the folder of a dead one, until it is locked
+		directory, err := os.MkdirTemp("", resultFolder)
+		if err != nil {
+			break
+		}
+		lock, err := lockFolder(directory, false)
+		if _, gone := os.Lstat(directory); err == nil && gone == nil {
+			return resultFile{directory, lock}
+		}
+	}
+	return resultFile{}
+}
+
+// SweepResults removes the folders for results of workers that were killed.
+func SweepResults() {
+	folders, _ := filepath.Glob(filepath.Join(os.TempDir(), resultFolder+"*")) // the pattern is valid
+	for _, folder := range folders {
+		if lock, err := lockFolder(folder, true); err == nil && lock != nil {
+			_ = os.RemoveAll(folder)
+			_ = lock.Close()
+		}
+	}
 }
 
 func (f resultFile) path() string { return filepath.Join(f.directory, "result.json") }
@@ -44,12 +70,12 @@ func (f resultFile) read(job *shim.Job) error {
 	if f.directory == "" {
 		return nil
 	}
-	file, err := os.Open(f.path())
+	file, err := openRegular(f.path())
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil
 	}
 	if err != nil {
-		return fmt.Errorf("read the result: %w", err)
+		return fmt.Errorf("read the result in GW_RESULT_FILE: %w", err)
 	}
 	defer file.Close()
 	text, err := io.ReadAll(io.LimitReader(file, maxResult+1))
@@ -69,7 +95,34 @@ func (f resultFile) read(job *shim.Job) error {
 func (f resultFile) remove() {
 	if f.directory != "" {
 		_ = os.RemoveAll(f.directory)
+		_ = f.lock.Close() // which does nothing for nil
 	}
+}
+
+// errIrregular is the error of what cannot be read like a file: opening or reading it may block for ever.
+var errIrregular = errors.New("it is not a regular file")
+
+// openRegular opens a file for reading, without waiting for anybody. It refuses what is not a regular file, such as a named pipe.
+func openRegular(path string) (*os.File, error) {
+	info, err := os.Stat(path) // before, because opening a device may have an effect
+	if err == nil && !info.Mode().IsRegular() {
+		err = errIrregular
+	}
+	if err != nil {
+		return nil, err
+	}
+	file, err := os.OpenFile(path, os.O_RDONLY|syscall.O_NONBLOCK, 0)
+	if err != nil {
+		return nil, err
+	}
+	if info, err = file.Stat(); err == nil && !info.Mode().IsRegular() { // it was replaced meanwhile
+		err = errIrregular
+	}
+	if err != nil {
+		_ = file.Close()
+		return nil, err
+	}
+	return file, nil
 }
 
 // answersJSON reports whether the body of an answer is declared to be JSON.

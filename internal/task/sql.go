@@ -28,6 +28,9 @@ type SQL struct {
 	// the payload, as json or jsonb, and all other arguments must have defaults. With Batch, its only argument is json[] or
 	// jsonb[]: if the argument is named jobs, the descriptions of jobs that persistent programs get, otherwise payloads.
 	Function string
+	// Owner is the role that owns the function, not quoted. Default: only a function of the role that calls it, of the owner of the
+	// database or of a superuser is called.
+	Owner string
 	// Schema is the schema of the queue, not quoted. Default: graphile_worker.
 	Schema string
 	// Timeout is the statement_timeout of a call. Default: 1 minute. Maximum: 3 hours.
@@ -58,7 +61,7 @@ func (s SQL) Task(ctx context.Context, db *pgxpool.Pool, name string, options ..
 	if s.Batch < 0 || s.Batch > maxBatch {
 		problems = append(problems, fmt.Errorf("batch is %d, must be from 1 to %d", s.Batch, maxBatch))
 	}
-	f, err := findFunction(ctx, db, s.Function, s.Batch != 0)
+	f, err := findFunction(ctx, db, s.Function, s.Batch != 0, s.Owner)
 	if err := errors.Join(append(problems, err)...); err != nil {
 		return shim.Task{}, err
 	}

@@ -36,6 +36,8 @@ type function struct {
 	IsAllowed   bool // whether this role may execute it
 	IsReachable bool // whether this role may use its schema
 	Role        string
+	Owner       string
+	IsTrusted   bool // whether the owner is this role, a superuser, or the owner of the database
 }
 
 // namedFunctions returns the functions and procedures with a name.
@@ -68,16 +70,20 @@ const namedFunctions = `
 	       pg_catalog.format_type(t.oid, null) as return_type,
 	       pg_catalog.has_function_privilege(p.oid, 'execute') as is_allowed,
 	       pg_catalog.has_schema_privilege(n.oid, 'usage') as is_reachable,
-	       current_user::pg_catalog.text as role
+	       current_user::pg_catalog.text as role,
+	       pg_catalog.pg_get_userbyid(p.proowner)::pg_catalog.text as owner,
+	       o.rolname operator(pg_catalog.=) current_user or o.rolsuper or d.datdba operator(pg_catalog.=) o.oid as is_trusted
 	  from pg_catalog.pg_proc as p
 	  join pg_catalog.pg_namespace as n on n.oid operator(pg_catalog.=) p.pronamespace
+	  join pg_catalog.pg_roles as o on o.oid operator(pg_catalog.=) p.proowner
+	  join pg_catalog.pg_database as d on d.datname operator(pg_catalog.=) pg_catalog.current_database()
 	  left join pg_catalog.pg_type as t on t.oid operator(pg_catalog.=) p.prorettype
 	 where n.nspname operator(pg_catalog.=) $1::pg_catalog.text and p.proname operator(pg_catalog.=) $2::pg_catalog.text
 	 order by 2`
 
 // findFunction looks up the only function that can serve a task: one of an array if it is to be called for many jobs, otherwise
-// one of a payload.
-func findFunction(ctx context.Context, db *pgxpool.Pool, name string, forMany bool) (function, error) {
+// one of a payload. Its owner is one whom this role trusts, or has the given name.
+func findFunction(ctx context.Context, db *pgxpool.Pool, name string, forMany bool, owner string) (function, error) {
 	var parts []string
 	if err := db.QueryRow(ctx, `select pg_catalog.parse_ident($1::pg_catalog.text)`, name).Scan(&parts); err != nil || len(parts) != 2 {
 		if err != nil && sqlstate.Of(err) == "" {
@@ -94,7 +100,7 @@ func findFunction(ctx context.Context, db *pgxpool.Pool, name string, forMany bo
 	if err != nil {
 		return function{}, err
 	}
-	return f, f.refusal()
+	return f, f.refusal(owner)
 }
 
 // choose returns the only function that can serve the task, or why there is none.
@@ -151,9 +157,13 @@ func (f *function) misfit(forMany bool) string {
 	return ""
 }
 
-// refusal returns why this role may not call the function.
-func (f *function) refusal() error {
+// refusal returns why this role may not call the function, or should not: it would run the code of the owner with its own rights.
+func (f *function) refusal(owner string) error {
 	var problems []error
+	if !f.IsTrusted && f.Owner != owner {
+		problems = append(problems, fmt.Errorf("%s belongs to role %s, which is neither %s, the role of the worker, nor the owner of the "+
+			"database, nor a superuser: if you trust that role, write owner: %[2]s beside sql", f.Signature, f.Owner, f.Role))
+	}
 	if !f.IsReachable {
 		schema, _, _ := strings.Cut(f.Name, ".")
 		problems = append(problems, fmt.Errorf("role %s may not use the schema of %s: grant usage on schema %s", f.Role, f.Signature, schema))

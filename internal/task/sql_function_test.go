@@ -8,6 +8,8 @@ import (
 	"testing"
 	"time"
 
+	"github.com/jackc/pgx/v5"
+
 	"github.com/gwsql/gw/internal/pgtest"
 	"github.com/gwsql/gw/internal/task"
 )
@@ -129,4 +131,47 @@ func TestARoleThatMayNotCallTheFunctionIsToldSo(t *testing.T) {
 			t.Errorf("error %v, want one with %q", err, part)
 		}
 	}
+}
+
+// A neighbour who may create functions in the schema must not get his code run with the rights of the worker.
+func TestAFunctionOfANeighbourIsNotCalled(t *testing.T) {
+	s := newShop(t)
+	neighbour := pgtest.Role(t, s.pool)
+	quoted := pgx.Identifier{neighbour}.Sanitize()
+	pgtest.Exec(t, s.pool, `grant create, usage on schema app to `+quoted+`;
+		create function app.f(payload jsonb) returns void language sql as 'insert into app.effects (n) values (1)';
+		create function app.g(payload jsonb, more integer default 1) returns void language sql as 'insert into app.effects (n) values (2)'`)
+	as := func(sql string) {
+		t.Helper()
+		pgtest.Exec(t, s.pool, `set role `+quoted+`; `+sql+`; reset role`)
+	}
+	f, g := task.SQL{Function: "app.f"}, s.worker(s.pool, task.SQL{Function: "app.g"})
+	refused := func(name string, sql task.SQL, want string) {
+		t.Helper()
+		if _, err := sql.Task(t.Context(), s.pool, "a"); err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("%s: got %v, want %q", name, err, want)
+		}
+	}
+	as(`create function app.own(payload json) returns void language sql as 'select 1'`)
+	refused("his function", task.SQL{Function: "app.own"}, "app.own(json) belongs to role "+neighbour+", which is neither ")
+	refused("another owner in the config", task.SQL{Function: "app.own", Owner: "somebody"}, "owner: "+neighbour)
+	if _, err := (task.SQL{Function: "app.own", Owner: neighbour}).Task(t.Context(), s.pool, "a"); err != nil {
+		t.Errorf("the owner named in the config: %v", err)
+	}
+	as(`create function app.f(payload json) returns void language sql as 'select 1'`)
+	refused("an overload", f, "function app.f is ambiguous: each of app.f(json), app.f(jsonb) can serve the task")
+	pgtest.Exec(t, s.pool, `drop function app.f(jsonb)`)
+	refused("an overload alone", f, "app.f(json) belongs to role "+neighbour)
+
+	// An overload added after the start: PostgreSQL calls neither.
+	as(`create function app.g(payload jsonb) returns void language sql as 'select 1 / 0'`)
+	s.add("")
+	s.run(g)
+	if last := pgtest.Value[string](t, s.pool, `select last_error from graphile_worker._private_jobs`); !strings.Contains(last, "function app.g(jsonb) is not unique") {
+		t.Errorf("the error is %q", last)
+	}
+	want(t, "effects", s.effects(), "")
+	pgtest.Exec(t, s.pool, `drop owned by `+quoted+`; update graphile_worker._private_jobs set run_at = now()`)
+	s.work(task.SQL{Function: "app.g"})
+	want(t, "effects", s.effects(), "2")
 }

@@ -18,7 +18,7 @@ func (f *function) callForOne(schema string) (sql string, keeps bool) {
 	return `
 		select case when pg_catalog.pg_typeof(f.value) operator(pg_catalog.<>) 'void'::pg_catalog.regtype
 		             and ` + queue + `._gw_wants_result($2::pg_catalog.int8)
-		            then ` + queue + `._gw_keep_result($2::pg_catalog.int8, pg_catalog.to_json(f.value)) end is null
+		            then ` + queue + `._gw_keep_results(array[$2::pg_catalog.int8], array[pg_catalog.to_json(f.value)]) end is null
 		  from (select ` + call + ` as value offset 0) as f`, true
 }
 
@@ -39,9 +39,11 @@ func (f *function) callForMany(schema string) (sql string, keeps bool) {
 		  select f.value, pg_catalog.row_number() over () as at
 		    from (select ` + call + ` as value offset 0) as f
 		)
-		select pg_catalog.count(*),
-		       pg_catalog.count(case when j.id is not null and ` + queue + `._gw_wants_result(j.id)
-		                             then ` + queue + `._gw_keep_result(j.id, pg_catalog.to_json(a.value)) is null end)
-		  from answers as a
-		  left join pg_catalog.unnest($2::pg_catalog.int8[]) with ordinality as j (id, at) on j.at operator(pg_catalog.=) a.at`, true
+		select pg_catalog.count(*), ` + queue + `._gw_keep_results(
+		         pg_catalog.array_agg(w.id order by w.id) filter (where w.id is not null),
+		         pg_catalog.array_agg(pg_catalog.to_json(w.value) order by w.id) filter (where w.id is not null)) is null
+		  from (select a.value, case when ` + queue + `._gw_wants_result(j.id) then j.id end as id
+		          from answers as a
+		         cross join lateral (select ($2::pg_catalog.int8[])[a.at] as id) as j
+		        offset 0) as w`, true
 }

@@ -1,4 +1,4 @@
-// Package usage suggests a command or flag for one that does not exist.
+// Package usage suggests a command or flag for one that does not exist, and describes all commands for their manual pages.
 package usage
 
 import (

@@ -7,6 +7,7 @@ import (
 	"go.opentelemetry.io/otel/codes"
 	"go.opentelemetry.io/otel/trace"
 
+	"github.com/gwsql/gw/internal/guard"
 	"github.com/gwsql/gw/pkg/shim"
 )
 
@@ -91,8 +92,8 @@ func (c *Client) start(ctx context.Context, task string) (context.Context, trace
 // note records err in a span, if it is not nil.
 func note(span trace.Span, err error) {
 	if err != nil {
-		span.RecordError(err)
-		span.SetStatus(codes.Error, err.Error())
+		_ = guard.Call(func() { span.RecordError(err) })
+		span.SetStatus(codes.Error, guard.Text(err))
 		span.SetAttributes(errorType(err))
 	}
 }

@@ -3,12 +3,12 @@ package gwotel
 import (
 	"context"
 	"errors"
-	"fmt"
 
 	"go.opentelemetry.io/otel/attribute"
 	"go.opentelemetry.io/otel/codes"
 	"go.opentelemetry.io/otel/trace"
 
+	"github.com/gwsql/gw/internal/guard"
 	"github.com/gwsql/gw/pkg/shim"
 )
 
@@ -59,11 +59,11 @@ func end(ctx context.Context, span trace.Span, job *shim.Job, err error) {
 	defer span.End()
 	outcome := shim.OutcomeOf(job, err)
 	switch cause := context.Cause(ctx); {
-	case errors.Is(cause, shim.ErrLeaseLost):
+	case guard.Is(cause, shim.ErrLeaseLost):
 		outcome = shim.OutcomeLeaseLost
-	case errors.Is(cause, shim.ErrCanceled) && err != nil:
+	case guard.Is(cause, shim.ErrCanceled) && err != nil:
 		outcome = shim.OutcomePermanentlyFailed
-	case errors.Is(cause, shim.ErrShutdown) && err != nil && outcome != shim.OutcomeSnoozed && outcome != shim.OutcomeRateLimited:
+	case guard.Is(cause, shim.ErrShutdown) && err != nil && outcome != shim.OutcomeSnoozed && outcome != shim.OutcomeRateLimited:
 		outcome = shim.OutcomeReturned
 	}
 	span.SetAttributes(attribute.String("gw.job.requested_outcome", string(outcome)))
@@ -72,7 +72,7 @@ func end(ctx context.Context, span trace.Span, job *shim.Job, err error) {
 	case outcome == shim.OutcomeFailed, outcome == shim.OutcomePermanentlyFailed:
 		note(span, err)
 	default:
-		span.AddEvent(err.Error())
+		span.AddEvent(guard.Text(err))
 	}
 }
 
@@ -82,7 +82,7 @@ func endPanicked(span trace.Span, v any) {
 	defer span.End()
 	err := errors.New("handler ended its goroutine instead of returning")
 	if v != nil {
-		err = fmt.Errorf("panic: %v", v)
+		err = errors.New("panic: " + guard.Value(v))
 	}
 	span.RecordError(err, trace.WithStackTrace(true))
 	span.SetAttributes(attribute.String("error.type", "panic"))

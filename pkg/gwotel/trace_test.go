@@ -145,6 +145,28 @@ func TestHowAHandlerEndedShowsInItsSpan(t *testing.T) {
 	}
 }
 
+// foreign is an error whose nil pointers cannot be printed.
+type foreign struct{ text string }
+
+func (f *foreign) Error() string { return f.text }
+func (f *foreign) Unwrap() error { return errors.New(f.text) }
+
+func TestAnErrorThatCannotBePrintedShowsInItsSpan(t *testing.T) {
+	const text = "the error of type *gwotel_test.foreign cannot be printed: runtime error: invalid memory address or nil pointer dereference"
+	q := newTraced(t, gwotel.Config{})
+	q.worker.Handle("greet", func(context.Context, *shim.Job) error { return (*foreign)(nil) })
+	pgtest.Exec(t, q.pool, `select graphile_worker.add_job('greet')`)
+	q.runOnce()
+	span := q.span("process greet")
+	if span.Status().Code != codes.Error || span.Status().Description != text {
+		t.Errorf("the status is %v", span.Status())
+	}
+	want(t, span, map[attribute.Key]string{"error.type": "*gwotel_test.foreign"})
+	if got := pgtest.Value[string](t, q.pool, `select last_error from graphile_worker.jobs`); got != text {
+		t.Errorf("last_error is %s", got)
+	}
+}
+
 func fallOver() { panic("tripped") }
 
 func TestAPanicEndsTheSpanAndFailsTheJobWithItsStack(t *testing.T) {

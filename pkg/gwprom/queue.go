@@ -10,6 +10,7 @@ import (
 
 	"github.com/prometheus/client_golang/prometheus"
 
+	"github.com/gwsql/gw/internal/guard"
 	"github.com/gwsql/gw/pkg/shim"
 )
 
@@ -76,7 +77,7 @@ func NewQueueCollector(client *shim.Client, cfg QueueConfig) *QueueCollector {
 		cfg.Timeout = 5 * time.Second
 	}
 	cfg.MaxAge = cmp.Or(cfg.MaxAge, 5*time.Second)
-	cfg.Logger = cmp.Or(cfg.Logger, slog.Default())
+	cfg.Logger = guard.Logger(cmp.Or(cfg.Logger, slog.Default()))
 	return &QueueCollector{client: client, cfg: cfg}
 }
 

@@ -2,6 +2,7 @@ package gwui
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"html/template"
 	"net/http"
@@ -10,6 +11,8 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+
+	"github.com/jackc/pgx/v5/pgconn"
 
 	"github.com/gwsql/gw/internal/operate"
 	"github.com/gwsql/gw/internal/statement"
@@ -103,8 +106,12 @@ var formPages = map[string]pageFunc{
 	"/limits/override": confirmOverride,
 }
 
-// actionFunc carries out the action of a form, and returns the path of the next page.
-type actionFunc func(ctx context.Context, c *Console, q *request, form url.Values) (to string, err error)
+// outcome is what an action has done, as a sentence, and the path of the page that shows it.
+type outcome struct{ to, did string }
+
+// actionFunc carries out the action of a form. The query of the request names what it changes; the form has the values that
+// the user has typed.
+type actionFunc func(ctx context.Context, c *Console, q *request, form url.Values) (outcome, error)
 
 // actions are the actions of POST requests, by their paths.
 var actions = map[string]actionFunc{
@@ -127,7 +134,7 @@ var actions = map[string]actionFunc{
 const mostForm = 1 << 20
 
 // action returns the handler of an action.
-func (c *Console) action(act actionFunc) http.HandlerFunc {
+func (c *Console) action(act actionFunc, form pageFunc) http.HandlerFunc {
 	return func(w http.ResponseWriter, r *http.Request) {
 		q, err := c.newRequest(r, r.URL.Path, r.PathValue("id"))
 		if err == nil && !q.acts {
@@ -135,19 +142,54 @@ func (c *Console) action(act actionFunc) http.HandlerFunc {
 		}
 		r.Body = http.MaxBytesReader(w, r.Body, mostForm)
 		if err == nil && r.ParseForm() != nil {
-			err = statusError{http.StatusBadRequest, "The form cannot be read."}
+			err = errUnreadable
 		}
-		var to string
+		var done outcome
 		if err == nil {
-			to, err = act(r.Context(), c, q, r.PostForm)
+			q.typed = r.PostForm
+			done, err = act(r.Context(), c, q, r.PostForm)
 		}
 		c.forget()
 		if err != nil {
-			c.fail(w, r, q, err)
+			c.refuse(w, r, q, form, err)
 			return
 		}
-		seeOther(w, r, to)
+		if done.did != "" {
+			done.to = withOperation(done.to, c.operations.note(done.did))
+		}
+		seeOther(w, r, done.to)
 	}
+}
+
+// refuse answers a form with its page, what was typed, and the error; with the error alone if there is no such page.
+func (c *Console) refuse(w http.ResponseWriter, r *http.Request, q *request, form pageFunc, err error) {
+	if q == nil || q.typed == nil || form == nil {
+		c.fail(w, r, q, err)
+		return
+	}
+	v, formErr := form(r.Context(), c, q)
+	if formErr != nil {
+		c.fail(w, r, q, err)
+		return
+	}
+	v.Status = c.statusOf(r, err)
+	v.panels = append([]panel{{id: "problem", body: "refused", still: true, load: func(context.Context) (any, error) {
+		return refusal{c.explain(err, ""), isRefused(err)}, nil
+	}}}, v.panels...)
+	c.show(w, r, q, v)
+}
+
+// refusal is why an action was not carried out.
+type refusal struct {
+	problem
+	IsCertain bool // nothing was done; otherwise this is not known
+}
+
+// isRefused reports whether an error shows that nothing was done, unlike the loss of a connection.
+func isRefused(err error) bool {
+	_, isStatus := errors.AsType[statusError](err)
+	_, isOfDatabase := errors.AsType[*pgconn.PgError](err)
+	return isStatus || isOfDatabase || errors.Is(err, errBusy)
 }
 
 // place is a page of the console to which a form may return.
@@ -203,6 +245,7 @@ func confirmJobs(ctx context.Context, c *Console, q *request) (*view, error) {
 	if err != nil {
 		return nil, err
 	}
+	act.Fields = q.filled(act.Fields)
 	d := confirmation{Act: act, IDs: ids, Count: len(ids), Filter: newFilter(q.query), Back: template.URL(backTo(q.query, "jobs"))}
 	if all {
 		d.IDs = nil
@@ -232,37 +275,40 @@ func (c *Console) count(ctx context.Context, q *request, d *confirmation) error 
 	return nil
 }
 
-func actOnJobs(ctx context.Context, c *Console, q *request, form url.Values) (string, error) {
-	act, err := q.findJobAct(form.Get("act"))
+func actOnJobs(ctx context.Context, c *Console, q *request, form url.Values) (outcome, error) {
+	act, err := q.findJobAct(q.query.Get("act"))
 	if err != nil {
-		return "", err
+		return outcome{}, err
 	}
-	ids, all, err := selected(q, form)
+	ids, all, err := selected(q, q.query)
 	if err != nil {
-		return "", err
+		return outcome{}, err
 	}
 	value := func(field string) any { return statement.OrNull(strings.TrimSpace(form.Get(field))) }
 	if act.Name == "reschedule" && value("in") == nil && value("priority") == nil {
-		return "", statusError{http.StatusBadRequest, "Give a time or a priority."}
+		return outcome{}, statusError{http.StatusBadRequest, "Give a time or a priority."}
 	}
-	o := &operation{Act: act, Viewer: q.viewer.Name, Total: len(ids), ids: ids, back: backTo(form, "jobs")}
+	o := &operation{Act: act, Viewer: q.viewer.Name, Total: len(ids), ids: ids, back: backTo(q.query, "jobs")}
 	o.change.Act = act.act(value)
 	if all {
 		count := form.Get("count")
 		if o.Total, err = strconv.Atoi(count); err != nil {
-			return "", statusError{http.StatusBadRequest, "The form does not contain the number of jobs."}
+			return outcome{}, statusError{http.StatusBadRequest, "The form does not contain the number of jobs."}
 		}
 		if form.Get("typed") != count && (o.Total > operate.StepJobs || form.Get("more") != "") {
-			return "", statusError{http.StatusBadRequest, fmt.Sprintf("Nothing was done: type %s to confirm.", count)}
+			return outcome{}, statusError{http.StatusBadRequest, fmt.Sprintf("Type %s to confirm.", count)}
 		}
-		o.ids, o.isAll, o.filter, o.upto, o.IsAtLeast = nil, true, newFilter(form), number(form, "upto"), form.Get("more") != ""
+		o.ids, o.isAll, o.filter, o.upto, o.IsAtLeast = nil, true, newFilter(q.query), number(form, "upto"), form.Get("more") != ""
 		o.change.Selection = &o.filter.Selection
 	}
 	c.operations.start(c, o, q.may)
 	if !o.endsSoon(ctx) {
-		return "operations?op=" + o.ID, nil
+		return outcome{to: "operations?op=" + o.ID}, nil
 	}
-	return withOperation(o.back, o.ID), nil
+	if err := o.refused(); err != nil {
+		return outcome{}, err
+	}
+	return outcome{to: withOperation(o.back, o.ID)}, nil
 }
 
 // withOperation adds to a page the operation that it reports.

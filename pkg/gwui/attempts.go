@@ -53,9 +53,9 @@ func (c *Console) document(title, task, text string, bytes int, redact func(stri
 	d := &document{Title: title, Bytes: bytes, IsCut: len(text) < bytes}
 	switch {
 	case redact == nil:
-		d.Text = indent(text)
+		d.Text = inspect.Indent(text)
 	case !d.IsCut:
-		d.Text = indent(string(redact(task, json.RawMessage(text))))
+		d.Text = inspect.Indent(string(redact(task, json.RawMessage(text))))
 	}
 	return d
 }
@@ -79,15 +79,21 @@ func (c *Console) readHistory(ctx context.Context, id int64) (answer[attempt], e
 
 // lastRecord returns the last record of a job that has gone, or an error that says that there is none.
 func (c *Console) lastRecord(ctx context.Context, q *request) (*attempt, answer[attempt], error) {
+	gone := noJob(q.id)
+	acts, err := c.auditOfJob(ctx, q)
+	if err != nil {
+		return nil, answer[attempt]{}, err
+	}
+	gone.text += acts
 	if !q.may["job_history"] {
-		return nil, answer[attempt]{}, noJob(q.id)
+		return nil, answer[attempt]{}, gone
 	}
 	history, err := c.readHistory(ctx, q.id)
 	if err != nil {
 		return nil, history, err
 	}
 	if len(history.Rows) == 0 {
-		return nil, history, statusError{http.StatusNotFound, noJob(q.id).text +
+		return nil, history, statusError{http.StatusNotFound, gone.text +
 			" Nothing is recorded of it: jobs are recorded from the time when keep_task() is called for their task."}
 	}
 	return &history.Rows[len(history.Rows)-1], history, nil

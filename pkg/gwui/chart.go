@@ -10,7 +10,6 @@ import (
 
 	"github.com/gwsql/gw/internal/inspect"
 	"github.com/gwsql/gw/internal/seconds"
-	"github.com/gwsql/gw/internal/terminal"
 )
 
 // sample is a row of list_samples.
@@ -68,7 +67,7 @@ func (c *Console) charts(ctx context.Context, over string) (chartsData, error) {
 	d.Charts = []chart{
 		plot.chart("Waiting jobs", from, amount,
 			series{"ready", "a", func(s sample) float64 { return float64(s.Ready) }}),
-		plot.chart("Oldest ready job", from, func(v float64) string { return terminal.Duration(seconds.Duration(v)) },
+		plot.chart("Oldest ready job", from, func(v float64) string { return lasting(seconds.Duration(v)) },
 			series{"due for", "a", func(s sample) float64 { return orNaN(s.Oldest, 0) }}),
 		plot.chart("Jobs a second", from, rate,
 			series{"added", "a", func(s sample) float64 { return orNaN(s.Added, math.NaN()) }},

@@ -9,6 +9,8 @@ import (
 
 	"github.com/jackc/pgx/v5/pgconn"
 	"github.com/jackc/pgx/v5/pgxpool"
+
+	"github.com/gwsql/gw/internal/guard"
 )
 
 // A Config sets what a [Console] shows, and to whom.
@@ -42,6 +44,10 @@ type Config struct {
 	// pool connects to, such as app@db.example.com. Set it to the name that operators use.
 	Name string
 
+	// Color is the color of the header, one of [Colors], so that users see at once which queue a page shows; red for production,
+	// for example. Default: none.
+	Color string
+
 	// Links are links to the consoles of other queues, in the header of every page. A link that has the Name of this console
 	// is left out, so that all consoles can have the same links. Default: none.
 	Links []Link
@@ -49,6 +55,9 @@ type Config struct {
 	// Logger receives errors. Default: slog.Default().
 	Logger *slog.Logger
 }
+
+// Colors returns the values of [Config.Color].
+func Colors() []string { return []string{"red", "orange", "green", "blue", "purple", "gray"} }
 
 // A Link is a link to another console.
 type Link struct {
@@ -59,7 +68,7 @@ type Link struct {
 // withDefaults returns the configuration of a console that connects by the pool.
 func (c Config) withDefaults(pool *pgxpool.Pool) Config {
 	c.Schema = cmp.Or(c.Schema, "graphile_worker")
-	c.Logger = cmp.Or(c.Logger, slog.Default())
+	c.Logger = guard.Logger(cmp.Or(c.Logger, slog.Default()))
 	if c.Authorize == nil {
 		c.Authorize = func(*http.Request) (Viewer, error) { return Viewer{}, nil }
 	}

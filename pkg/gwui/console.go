@@ -7,7 +7,9 @@ import (
 	"fmt"
 	"html/template"
 	"net/http"
+	"slices"
 	"strings"
+	"sync"
 	"sync/atomic"
 	"time"
 
@@ -16,11 +18,15 @@ import (
 
 // A Console serves the pages of a queue. Create it with [New].
 type Console struct {
-	cfg        Config
-	store      *store
-	cache      *cache
-	rights     atomic.Pointer[knownRights]
-	templates  *template.Template
+	cfg       Config
+	store     *store
+	cache     *cache
+	rights    atomic.Pointer[knownRights]
+	templates *template.Template // with times in UTC
+	zones     struct {           // templates with times in other zones
+		sync.Mutex
+		templates map[string]*template.Template
+	}
 	operations *operations
 	live       *live
 	handler    http.Handler
@@ -36,8 +42,11 @@ func New(pool *pgxpool.Pool, cfg Config) (*Console, error) {
 	if pool == nil {
 		return nil, errors.New("make console: nil pool")
 	}
+	if cfg.Color != "" && !slices.Contains(Colors(), cfg.Color) {
+		return nil, fmt.Errorf("make console: there is no color %q; the colors are %s", cfg.Color, strings.Join(Colors(), ", "))
+	}
 	cfg = cfg.withDefaults(pool)
-	templates, err := parseTemplates()
+	templates, err := parseTemplates(time.UTC)
 	if err != nil {
 		return nil, fmt.Errorf("make console: %w", err)
 	}
@@ -73,6 +82,8 @@ func (c *Console) routes() *http.ServeMux {
 	mux.HandleFunc("GET /live/{path...}", c.serveLive)
 	mux.HandleFunc("GET /jobs/{id}/payload", c.servePayload)
 	mux.HandleFunc("GET /static/{file}", serveStatic)
+	mux.HandleFunc("POST /preferences", c.setPreferences)
+	mux.HandleFunc("/", c.page(func(context.Context, *Console, *request) (*view, error) { return nil, errNoPage }))
 	if c.cfg.ReadOnly {
 		return mux
 	}
@@ -80,7 +91,7 @@ func (c *Console) routes() *http.ServeMux {
 		mux.HandleFunc("GET "+path, c.page(p))
 	}
 	for path, act := range actions {
-		mux.HandleFunc("POST "+path, c.action(act))
+		mux.HandleFunc("POST "+path, c.action(act, formPages[path]))
 	}
 	return mux
 }

@@ -43,3 +43,14 @@ func (c *Console) Silent(ctx context.Context) (ids []string) {
 
 // Forget drops all answers that are kept, so that the next page reads anew.
 func (c *Console) Forget() { c.forget() }
+
+// AgeNews makes what has been done no news any more.
+func (c *Console) AgeNews() {
+	c.operations.mu.Lock()
+	defer c.operations.mu.Unlock()
+	for _, o := range c.operations.known {
+		o.mu.Lock()
+		o.at = o.at.Add(-newsTime)
+		o.mu.Unlock()
+	}
+}

@@ -24,17 +24,45 @@ type condition struct {
 
 // newFilter returns the filter of a URL or a form.
 func newFilter(values url.Values) filter {
-	get := func(name string) string { return strings.TrimSpace(values.Get(name)) }
+	get := values.Get
 	return filter{operate.Selection{
 		State: get("state"), Task: get("task"), Queue: get("queue"), Key: get("key"), Older: get("older"), Newer: get("newer"),
+		ErrorGroup: get("group"), // as error_groups returned it
 	}, get("error")}
+}
+
+// asTyped returns the query that the form of a filter means, and whether the values are those of such a form. Its field was has
+// the conditions that the form has shown. The values of a link are taken as they are.
+func asTyped(values url.Values) (query string, isForm bool) {
+	if !values.Has("was") {
+		return "", false
+	}
+	was, _ := url.ParseQuery(values.Get("was")) // what is wrong in it was not shown
+	values.Del("was")
+	for name := range values {
+		values.Set(name, entered(values, name, was.Get(name)))
+		if values.Get(name) == "" {
+			values.Del(name)
+		}
+	}
+	return values.Encode(), true
+}
+
+// entered returns the value of a field of a form that has shown a value. A value that the user has not changed is kept, although
+// browsers drop its line breaks; any other is trimmed.
+func entered(form url.Values, name, shown string) string {
+	value := form.Get(name)
+	if value == strings.NewReplacer("\r", "", "\n", "").Replace(shown) {
+		return shown
+	}
+	return strings.TrimSpace(value)
 }
 
 // Conditions returns those that are given.
 func (f filter) Conditions() conditions {
 	return given(condition{"state", "state", f.State}, condition{"task", "task", f.Task}, condition{"queue", "queue", f.Queue},
-		condition{"key", "key", f.Key}, condition{"error", "error begins", f.Error}, condition{"older", "added before", f.Older},
-		condition{"newer", "added within", f.Newer})
+		condition{"key", "key", f.Key}, condition{"group", "error", f.ErrorGroup}, condition{"error", "error begins", f.Error},
+		condition{"older", "added before", f.Older}, condition{"newer", "added within", f.Newer})
 }
 
 // conditions are those of a filter.
@@ -73,9 +101,9 @@ func (f filter) String() string {
 	return strings.Join(words, ", ")
 }
 
-// arguments are those of search_jobs, from the first to newer_than.
+// arguments are those of search_jobs, from the first to newer_than, and error_group.
 func (f filter) arguments() []any {
-	return []any{statement.OrNull(f.State), statement.OrNull(f.Task), statement.OrNull(f.Queue), statement.OrNull(f.Key), statement.OrNull(f.Error), statement.OrNull(f.Older), statement.OrNull(f.Newer)}
+	return []any{statement.OrNull(f.State), statement.OrNull(f.Task), statement.OrNull(f.Queue), statement.OrNull(f.Key), statement.OrNull(f.Error), statement.OrNull(f.Older), statement.OrNull(f.Newer), statement.OrNull(f.ErrorGroup)}
 }
 
 // found is what search_jobs or browse_jobs returns: ids, highest first, and where the search continues.
@@ -93,7 +121,7 @@ func (f filter) search(may rights, below int64, rows, most int) (string, []any) 
 	if may["search_jobs"] {
 		return `select f.job_ids, f.next_id
 		          from S.search_jobs($1::text, $2::text, $3::text, $4::text, $5::text, $6::text::interval, $7::text::interval,
-		                             $8::bigint, $9::integer, $10::integer) as f`,
+		                             $9::bigint, $10::integer, $11::integer, error_group => $8::text) as f`,
 			append(f.arguments(), from, rows, most)
 	}
 	return `select f.job_ids, f.next_id

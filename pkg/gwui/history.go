@@ -28,7 +28,7 @@ type historyFilter struct {
 }
 
 func newHistoryFilter(values url.Values) historyFilter {
-	get := func(name string) string { return strings.TrimSpace(values.Get(name)) }
+	get := values.Get
 	return historyFilter{Outcome: get("outcome"), Task: get("task"), Key: get("key"), Worker: get("worker"), Since: get("since")}
 }
 
@@ -105,6 +105,9 @@ type keptTask struct {
 func historyPage(_ context.Context, c *Console, q *request) (*view, error) {
 	if !q.may["list_history"] {
 		return nil, statusError{http.StatusForbidden, "The database role of this console may not read the history of jobs."}
+	}
+	if query, isForm := asTyped(q.query); isForm {
+		return nil, redirectError{"history?" + query}
 	}
 	f, from := newHistoryFilter(q.query), newPosition(q.query)
 	return &view{Title: "History", Nav: "history", panels: []panel{

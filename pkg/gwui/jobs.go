@@ -1,7 +1,6 @@
 package gwui
 
 import (
-	"bytes"
 	"context"
 	"encoding/json"
 	"fmt"
@@ -12,7 +11,6 @@ import (
 	"time"
 
 	"github.com/gwsql/gw/internal/inspect"
-	"github.com/gwsql/gw/internal/terminal"
 )
 
 const (
@@ -39,7 +37,7 @@ func (j job) When(now time.Time) string {
 	case "scheduled":
 		return relative(j.RunAt, now)
 	case "running":
-		return "for " + terminal.Duration(j.LockedAt.Since(now))
+		return "for " + lasting(j.LockedAt.Since(now))
 	default:
 		return relative(j.UpdatedAt, now)
 	}
@@ -86,6 +84,9 @@ func jobsPage(_ context.Context, c *Console, q *request) (*view, error) {
 	if id := number(q.query, "id"); id > 0 {
 		q.query.Del("id")
 		return nil, redirectError{fmt.Sprintf("jobs/%d", id)}
+	}
+	if query, isForm := asTyped(q.query); isForm {
+		return nil, redirectError{"jobs?" + query}
 	}
 	f := newFilter(q.query)
 	return &view{Title: "Jobs", Nav: "jobs", panels: []panel{
@@ -269,7 +270,7 @@ func (c *Console) showData(ctx context.Context, q *request) (any, error) {
 	}
 	d.IsCut = len(d.Job.Payload) < d.Job.Bytes
 	if !d.IsCut || c.cfg.Redact == nil { // what has been cut cannot be redacted
-		d.Payload = indent(c.redact(d.Job))
+		d.Payload = inspect.Indent(c.redact(d.Job))
 	}
 	return d, nil
 }
@@ -280,15 +281,6 @@ func (c *Console) redact(j job) string {
 		return j.Payload
 	}
 	return string(c.cfg.Redact(j.Task, json.RawMessage(j.Payload)))
-}
-
-// indent formats a payload without changing its numbers and names, because it does not decode them.
-func indent(payload string) string {
-	var b bytes.Buffer
-	if err := json.Indent(&b, []byte(payload), "", "  "); err != nil {
-		return payload
-	}
-	return b.String()
 }
 
 // servePayload serves the payload of a job, byte for byte, as a file.

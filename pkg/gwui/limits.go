@@ -1,10 +1,11 @@
 package gwui
 
 import (
+	"cmp"
 	"context"
-	"fmt"
 	"net/http"
 	"net/url"
+	"slices"
 	"strings"
 
 	"github.com/gwsql/gw/internal/inspect"
@@ -18,7 +19,8 @@ func starts(w inspect.Widths) string {
 	if w.Rate == nil {
 		return ""
 	}
-	text := fmt.Sprintf("%s per %s", thousands(*w.Rate), w.Per)
+	per := map[string]string{"00:00:01": " a second", "00:01:00": " a minute", "01:00:00": " an hour", "1 day": " a day", "24:00:00": " a day"}
+	text := thousands(*w.Rate) + cmp.Or(per[w.Per], " in "+interval(w.Per))
 	if w.Burst != nil && *w.Burst != *w.Rate {
 		text += ", burst " + thousands(*w.Burst)
 	}
@@ -51,7 +53,8 @@ type limitsData struct {
 }
 
 func limitsPage(_ context.Context, c *Console, q *request) (*view, error) {
-	return &view{Title: "Limits", Nav: "limits", panels: []panel{
+	return &view{Title: "Limits and pauses", Nav: "limits", panels: []panel{
+		{id: "notice", body: "notice", load: c.loadNotice(q)},
 		{id: "pauses", title: "Pauses", body: "pauses", note: "gw-run pauses has no such limit.", absent: !q.may["list_pauses"],
 			load: func(ctx context.Context) (any, error) { return c.pauses(ctx, q) }},
 		{id: "limits", title: "Limits", body: "limits", note: "gw-run limit list has no such limit.", absent: !q.may["list_limits"],
@@ -105,6 +108,7 @@ func lanesPage(_ context.Context, c *Console, q *request) (*view, error) {
 	}
 	name := q.query.Get("limit")
 	return &view{Title: "Limit " + printable(name), Nav: "limits", panels: []panel{
+		{id: "notice", body: "notice", load: c.loadNotice(q)},
 		{id: "lanes", body: "lanes", note: "gw-run limit lanes has no such limit.", load: func(ctx context.Context) (any, error) { return c.lanes(ctx, q, name) }},
 	}}, nil
 }
@@ -120,8 +124,24 @@ func (c *Console) lanes(ctx context.Context, q *request, name string) (d lanesDa
 		return d, err
 	}
 	d.named, err = listNames(ctx, c, "lanes "+url.QueryEscape(name), `
-		select l.lane, l.is_total, l.max_running, l.rate, l.per, l.burst, l.running, l.job_ids[1:6] as job_ids, l.reason, l.until
+		select `+laneColumns+`
 		  from S.list_lanes($3::text, $1::text, $2::integer) as l
-		 order by l.lane nulls first`, q.query.Get("after"), lane.Name, name)
+		 order by l.lane nulls first, l.is_total`, q.query.Get("after"), lane.Name, name)
+	if err != nil || d.Since != "" {
+		return d, err
+	}
+	first, err := readCached[lane](ctx, c, "barred "+url.QueryEscape(name),
+		`select `+laneColumns+` from S.list_lanes($1::text, max_rows => $2::integer, barred => true) as l`, name, namesShown)
+	rows := slices.Clone(first.Rows)
+	for _, l := range d.Rows {
+		if !slices.ContainsFunc(first.Rows, func(f lane) bool { return f.IsLane(l.Lane) }) {
+			rows = append(rows, l)
+		}
+	}
+	d.Rows = rows
 	return d, err
 }
+
+// laneColumns are the columns of list_lanes that a page needs.
+const laneColumns = `l.lane, l.is_total, l.max_running, l.rate, l.per, l.burst, l.running, l.job_ids[1:6] as job_ids, l.reason, l.until,
+	l.waiting, l.more_waiting`

@@ -35,7 +35,7 @@ func TestWhatIsPausedAndResumedIsShownOnItsPage(t *testing.T) {
 		"lane=lane+%26+7&limit=exports": "limits/lanes?limit=exports",
 		"all=1":                         "limits",
 	} {
-		at := func(act string) string { return act + "?back=" + url.QueryEscape(on) + "&" + target }
+		asks := func(act string) string { return act + "?back=" + url.QueryEscape(on) + "&" + target }
 		link := func(act string) string {
 			values, _ := url.ParseQuery(target)
 			values.Set("back", on)
@@ -45,20 +45,19 @@ func TestWhatIsPausedAndResumedIsShownOnItsPage(t *testing.T) {
 			return act + "?" + strings.NewReplacer("&", "&amp;", "+", "&#43;").Replace(values.Encode()) + `"`
 		}
 		s.get(on).want(t, http.StatusOK, link("pause"))
-		s.get(at("pause")).want(t, http.StatusOK, "until this pause ends", "Reason", ">Pause</button>")
-		form, _ := url.ParseQuery(target)
-		form.Set("back", on)
-		form.Set("reason", "the provider is down")
-		p := s.post("pause", form)
+		s.get(asks("pause")).want(t, http.StatusOK, "until this pause ends", "Reason", ">Pause</button>")
+		p := s.post(asks("pause"), url.Values{"reason": {"the provider is down"}})
 		p.want(t, http.StatusSeeOther)
-		if to := p.header.Get("Location"); to != "./"+on {
+		to := p.header.Get("Location")
+		if path, _, _ := strings.Cut(on, "?"); !strings.HasPrefix(to, "./"+path+"?") || !strings.Contains(to, strings.TrimPrefix(on, path+"?")) {
 			t.Errorf("after the pause of %s comes %q, want %q", target, to, on)
 		}
+		s.get(strings.TrimPrefix(to, "./")).want(t, http.StatusOK, `<div class="notice" role="status"><p><strong>Paused `)
 		s.get(on).want(t, http.StatusOK, "paused", link("resume"))
 		s.get("").want(t, http.StatusOK, "the provider is down")
 		s.get("limits").want(t, http.StatusOK, "the provider is down")
-		s.get(at("resume")).want(t, http.StatusOK, "the provider is down", "Due jobs start at once.")
-		s.post("resume", form).want(t, http.StatusSeeOther)
+		s.get(asks("resume")).want(t, http.StatusOK, "the provider is down", "Due jobs start at once.")
+		s.post(asks("resume"), nil).want(t, http.StatusSeeOther)
 		s.get("limits").want(t, http.StatusOK, "Nothing is paused.")
 	}
 	got := pgtest.Value[string](t, s.pool, `
@@ -73,21 +72,22 @@ func TestWhatIsPausedAndResumedIsShownOnItsPage(t *testing.T) {
 func TestAPauseHasAReasonAndAnEnd(t *testing.T) {
 	t.Parallel()
 	s := newSite(t, gwui.Config{})
-	s.post("pause", url.Values{"task": {"mail"}, "reason": {"a migration"}, "for": {"30m"}}).want(t, http.StatusSeeOther)
-	s.get("limits").want(t, http.StatusOK, "the task mail", "a migration", "in 29 m")
+	s.post("pause?task=mail", url.Values{"reason": {"a migration"}, "for": {"30m"}}).want(t, http.StatusSeeOther)
+	s.get("limits").want(t, http.StatusOK, "the task mail", "a migration", "in 29 min", "console (role ")
 	asked := s.get("pause?task=mail")
 	asked.want(t, http.StatusOK, "This is paused already;", `value="a migration"`)
-	s.post("pause", url.Values{"task": {"mail"}, "until": {"2100-01-02 03:04+01"}}).want(t, http.StatusSeeOther)
+	s.post("pause?task=mail", url.Values{"until": {"2100-01-02 03:04+01"}}).want(t, http.StatusSeeOther)
 	s.get("resume?task=mail").want(t, http.StatusOK, "until 2100-01-02 02:04:00 UTC.")
-	for want, form := range map[string]url.Values{
-		"Nothing was done: give one end, not two.":              {"task": {"a"}, "for": {"2h"}, "until": {"2100-01-01"}},
-		"A pause must end in the future":                        {"task": {"a"}, "until": {"2001-01-01"}},
-		"invalid input syntax for type interval":                {"task": {"a"}, "for": {"soon"}},
-		"The request does not name what to pause or to resume.": {"reason": {"none"}},
-		"There is no limit &#39;none&#39;":                      {"limit": {"none"}},
-		"A pause applies to one task, one queue, one limit":     {"task": {"a"}, "queue": {"b"}},
+	for want, sent := range map[string]struct{ query, form string }{
+		"Give one end, not two.":                                {"task=a", "for=2h&until=2100-01-01"},
+		"A pause must end in the future":                        {"task=a", "until=2001-01-01"},
+		"invalid input syntax for type interval":                {"task=a", "for=soon"},
+		"The request does not name what to pause or to resume.": {"", "reason=none"},
+		"There is no limit &#39;none&#39;":                      {"limit=none", ""},
+		"A pause applies to one task, one queue, one limit":     {"task=a&queue=b", ""},
 	} {
-		s.post("pause", form).want(t, http.StatusBadRequest, want)
+		form, _ := url.ParseQuery(sent.form)
+		s.post("pause?"+sent.query, form).want(t, http.StatusBadRequest, want)
 	}
 	s.get("pause").want(t, http.StatusBadRequest, "The request does not name what to pause")
 	s.post("resume", url.Values{}).want(t, http.StatusBadRequest, "The request does not name what to pause")
@@ -103,7 +103,7 @@ func TestAJobTellsWhyItDoesNotRun(t *testing.T) {
 		t.Errorf("a job that runs tells why it does not: %s", p.body)
 	}
 	pgtest.Exec(t, s.pool, `select graphile_worker.add_job('mail', run_at => now() + interval '1 hour')`)
-	s.get("jobs/3").want(t, http.StatusOK, "future", "Until <time", "in 59 m")
+	s.get("jobs/3").want(t, http.StatusOK, "future", "Until <time", "in 59 min")
 }
 
 func TestTheLanesOfALimitContinueOnTheNextPage(t *testing.T) {
@@ -111,7 +111,7 @@ func TestTheLanesOfALimitContinueOnTheNextPage(t *testing.T) {
 	s := newSite(t, gwui.Config{})
 	s.exports()
 	pgtest.Exec(t, s.pool, `select graphile_worker.override_lane('exports', (1000 + n)::text, max_running => 1) from generate_series(1, 150) as n`)
-	s.get("limits").want(t, http.StatusOK, `href="./limits/lanes?limit=exports"`, "payload:tenant", "100 per 00:01:00", `>151 <span class="muted">1 full</span><`)
+	s.get("limits").want(t, http.StatusOK, `href="./limits/lanes?limit=exports"`, "payload:tenant", "100 a minute", `>151 <span class="muted">1 full</span><`)
 	first := s.get("limits/lanes?limit=exports")
 	first.want(t, http.StatusOK, "(all)", ">1098<", "open")
 	next := regexp.MustCompile(`rel="next" href="(\?[^"]*)"`).FindStringSubmatch(first.body)
@@ -133,15 +133,14 @@ func TestALaneThatAWorkerHasClosedIsOpened(t *testing.T) {
 	pgtest.Exec(t, s.pool, `select graphile_worker.rate_limited('w', 1, null, '1 hour')`)
 	const lane = "lane=lane+%26+7&limit=exports"
 	s.get("limits").want(t, http.StatusOK, "1 closed")
-	s.get("limits/lanes?limit=exports").want(t, http.StatusOK, "closed", "in 59 m", "open?back=limits%2Flanes%3Flimit%3Dexports&amp;lane=lane&#43;%26&#43;7")
+	s.get("limits/lanes?limit=exports").want(t, http.StatusOK, "closed", "in 59 min", "open?back=limits%2Flanes%3Flimit%3Dexports&amp;lane=lane&#43;%26&#43;7")
 	s.get("limits/open?"+lane).want(t, http.StatusOK, "its jobs may start at once", ">Open</button>")
-	form, _ := url.ParseQuery(lane)
-	s.post("limits/open", form).want(t, http.StatusSeeOther)
+	s.post("limits/open?"+lane, nil).want(t, http.StatusSeeOther)
 	if page := s.get("limits/lanes?limit=exports"); strings.Contains(page.body, "closed") {
 		t.Errorf("the lane is closed still: %s", page.body)
 	}
-	s.post("limits/open", url.Values{"task": {"export"}}).want(t, http.StatusNotFound)
-	s.post("limits/open", url.Values{"limit": {"none"}}).want(t, http.StatusBadRequest, "There is no limit &#39;none&#39;")
+	s.post("limits/open?task=export", nil).want(t, http.StatusNotFound)
+	s.post("limits/open?limit=none", nil).want(t, http.StatusBadRequest, "There is no limit &#39;none&#39;")
 }
 
 func TestAMonitorSeesLimitsAndPausesWithoutLanes(t *testing.T) {
@@ -151,14 +150,17 @@ func TestAMonitorSeesLimitsAndPausesWithoutLanes(t *testing.T) {
 	s.exports()
 	pgtest.Exec(t, owner, `select graphile_worker.pause(task => 'mail', reason => 'the provider is down')`)
 	p := s.get("limits")
-	p.want(t, http.StatusOK, "exports", "the task mail", "the provider is down")
+	p.want(t, http.StatusOK, "exports", "the task mail")
+	if strings.Contains(p.body, "the provider is down") {
+		t.Errorf("the page shows the reason of a pause, which may be about a customer: %s", p.body)
+	}
 	if strings.Contains(p.body, "limits/lanes") || strings.Contains(p.body, "resume?") || strings.Contains(p.body, "pause?") {
 		t.Errorf("the page offers what the role may not do: %s", p.body)
 	}
 	s.get("limits/lanes?limit=exports").want(t, http.StatusForbidden)
 	s.get("pause?all=1").want(t, http.StatusForbidden)
-	s.post("pause", url.Values{"all": {"1"}}).want(t, http.StatusForbidden)
-	s.post("resume", url.Values{"task": {"mail"}}).want(t, http.StatusForbidden)
+	s.post("pause?all=1", nil).want(t, http.StatusForbidden)
+	s.post("resume?task=mail", nil).want(t, http.StatusForbidden)
 	if p := s.get("jobs/2"); p.status != http.StatusOK || strings.Contains(p.body, "lane &amp; 7") {
 		t.Errorf("the page of a job shows the lane: %s", p.body)
 	}
@@ -182,7 +184,7 @@ func TestALimitIsMadeChangedAndDropped(t *testing.T) {
 	s.get("limits").want(t, http.StatusOK, `href="./limits/set`+link, `href="./limits/drop`+link)
 	s.get("limits/set?limit=exports").want(t, http.StatusOK, "Change the limit exports", `value="payload:tenant"`, "export\nreport a</textarea>", `value="00:01:00"`,
 		`value="yes" checked`, `value="00:02:00"`)
-	s.post("limits/set", url.Values{"limit": {"exports"}, "max_running": {"7"}}).want(t, http.StatusSeeOther)
+	s.post("limits/set?limit=exports", url.Values{"max_running": {"7"}}).want(t, http.StatusSeeOther)
 	if got := pgtest.Value[string](t, s.pool, read); got != "exports|7|f" {
 		t.Errorf("the limit is %s after the change", got)
 	}
@@ -197,8 +199,8 @@ func TestALimitIsMadeChangedAndDropped(t *testing.T) {
 	}
 	s.get("limits/set?limit=none").want(t, http.StatusNotFound, "There is no limit none.")
 	s.get("limits/drop?limit=exports").want(t, http.StatusOK, "Later claims do not obey it.", ">Drop</button>")
-	s.post("limits/drop", url.Values{"limit": {"exports"}}).want(t, http.StatusSeeOther)
-	s.post("limits/drop", url.Values{"limit": {"exports"}}).want(t, http.StatusBadRequest, "There is no limit &#39;exports&#39;")
+	s.post("limits/drop?limit=exports", nil).want(t, http.StatusSeeOther)
+	s.post("limits/drop?limit=exports", nil).want(t, http.StatusBadRequest, "There is no limit &#39;exports&#39;")
 	s.get("limits").want(t, http.StatusOK, "No limit.")
 	if got := pgtest.Value[string](t, s.pool, `
 		select string_agg(act || ' by ' || actor, ', ' order by id) from graphile_worker.list_audit()`); got != "set limit by console, set limit by console, drop limit by console" {
@@ -212,19 +214,82 @@ func TestALaneGetsNumbersOfItsOwn(t *testing.T) {
 	s.exports()
 	const lane = "lane=lane+%26+7&limit=exports"
 	s.get("limits/lanes?limit=exports").want(t, http.StatusOK, "override?back=limits%2Flanes%3Flimit%3Dexports&amp;lane=lane&#43;%26&#43;7")
-	s.get("limits/override?"+lane).want(t, http.StatusOK, "Numbers of the lane lane &amp; 7 of the limit exports", "(1 at once; 100 per 00:01:00)")
-	form, _ := url.ParseQuery(lane)
-	form.Set("max_running", "10")
-	s.post("limits/override", form).want(t, http.StatusSeeOther)
+	s.get("limits/override?"+lane).want(t, http.StatusOK, "Numbers of the lane lane &amp; 7 of the limit exports", "(1 at once; 100 a minute)")
+	s.post("limits/override?"+lane, url.Values{"max_running": {"10"}}).want(t, http.StatusSeeOther)
 	const read = `select max_running from graphile_worker.list_lanes('exports') where lane = 'lane & 7'`
 	if got := pgtest.Value[int64](t, s.pool, read); got != 10 {
 		t.Errorf("%d jobs of the lane run at once", got)
 	}
-	form.Del("max_running")
-	s.post("limits/override", form).want(t, http.StatusSeeOther)
+	s.post("limits/override?"+lane, nil).want(t, http.StatusSeeOther)
 	if got := pgtest.Value[int64](t, s.pool, read); got != 1 {
 		t.Errorf("%d jobs of the lane run at once, without numbers of its own", got)
 	}
 	s.get("limits/override?limit=exports").want(t, http.StatusNotFound)
-	s.post("limits/override", url.Values{"limit": {"exports"}, "lane": {"x"}, "burst": {"2"}}).want(t, http.StatusBadRequest, "burst")
+	s.post("limits/override?limit=exports&lane=x", url.Values{"burst": {"2"}}).want(t, http.StatusBadRequest, "burst")
+}
+
+func TestANewLimitDoesNotReplaceAnother(t *testing.T) {
+	t.Parallel()
+	s := newSite(t, gwui.Config{})
+	s.exports()
+	s.post("limits/set", url.Values{"limit": {" exports "}, "tasks": {"zzz"}, "max_running": {"1"}}).
+		want(t, http.StatusConflict, "Nothing was done.", "There is a limit exports already", `value="1"`, "zzz</textarea>")
+	const read = `select concat_ws('|', tasks::text, by, rate) from graphile_worker.list_limits()`
+	if got := pgtest.Value[string](t, s.pool, read); got != "{export}|payload:tenant|100" {
+		t.Errorf("the limit is %s", got)
+	}
+	s.post("limits/set?limit=none", url.Values{"max_running": {"1"}}).want(t, http.StatusNotFound, "There is no limit none.")
+}
+
+func TestTheFormOfALaneHasTheNumbersInForce(t *testing.T) {
+	t.Parallel()
+	s := newSite(t, gwui.Config{})
+	s.exports()
+	const path = "limits/override?limit=exports&lane=big"
+	const read = `
+		select concat_ws('|', max_running, rate, per, burst) from graphile_worker.list_lanes('exports') where lane = 'big'`
+	change := func(typed url.Values, want string) {
+		t.Helper()
+		s.act(path, typed)
+		if got := pgtest.Value[string](t, s.pool, read); got != want {
+			t.Errorf("the numbers are %s after %v, want %s", got, typed, want)
+		}
+	}
+	s.get(path).want(t, http.StatusOK, `name="max_running" value="1"`, `name="rate" value="100"`)
+	pgtest.Exec(t, s.pool, `select graphile_worker.override_lane('exports', 'big', rate => 500, per => '1 hour', burst => 7)`)
+	s.get(path).want(t, http.StatusOK, `name="max_running" value="1"`, `name="rate" value="500"`, `name="burst" value="7"`)
+	change(url.Values{"max_running": {"9"}}, "9|500|01:00:00|7")
+
+	// What has the numbers of the limit follows them.
+	change(url.Values{"max_running": {"1"}, "rate": {"100"}, "per": {"00:01:00"}, "burst": {""}}, "1|100|00:01:00|100")
+	pgtest.Exec(t, s.pool, `select graphile_worker.set_limit('exports', '{export}', by => 'payload:tenant', max_running => 3, rate => 200, per => '1 minute')`)
+	if got := pgtest.Value[string](t, s.pool, read); got != "3|200|00:01:00|200" {
+		t.Errorf("the numbers are %s after a change of the limit", got)
+	}
+}
+
+func TestFullLanesComeFirstAndTellHowManyJobsWait(t *testing.T) {
+	t.Parallel()
+	s := newSite(t, gwui.Config{})
+	s.exports()
+	pgtest.Exec(t, s.pool, `
+		set search_path = graphile_worker;
+		select add_job('export', json_build_object('tenant', n)) from generate_series(1, 3) as n;
+		select get_job('w2', '{export}') from generate_series(1, 3);
+		select complete_job('w2', id) from jobs where locked_by = 'w2';
+		set search_path = public`)
+	s.get("limits").want(t, http.StatusOK, `<th scope="col" class="n">Waiting</th>`)
+	p := s.get("limits/lanes?limit=exports")
+	p.want(t, http.StatusOK, `<th scope="col" class="n">Waiting</th>`)
+	rows := regexp.MustCompile(`(?s)<tr><td data-label="Lane" class="name">([^<]*)</td>.*?</tr>`).FindAllStringSubmatch(p.body, -1)
+	var names []string
+	for _, row := range rows {
+		names = append(names, row[1])
+	}
+	if got := strings.Join(names, ", "); got != "lane &amp; 7, (all), 1, 2, 3" {
+		t.Errorf("the lanes are %s", got)
+	}
+	if len(rows) > 0 && !strings.Contains(rows[0][0], `<td data-label="Running" class="n">1</td><td data-label="Waiting" class="n">1</td><td data-label="Jobs"><a href="../jobs/1">`) {
+		t.Errorf("the full lane is %s", rows[0][0])
+	}
 }

@@ -1,9 +1,13 @@
 package gwui
 
 import (
+	"cmp"
 	"context"
 	"fmt"
+	"html/template"
+	"net/url"
 	"slices"
+	"strconv"
 	"strings"
 	"time"
 
@@ -63,6 +67,7 @@ func withPauses[T any](ctx context.Context, c *Console, q *request, load func() 
 
 func tasksPage(_ context.Context, c *Console, q *request) (*view, error) {
 	return &view{Title: "Tasks", Nav: "tasks", panels: []panel{
+		{id: "notice", body: "notice", load: c.loadNotice(q)},
 		{id: "tasks", body: "tasks", note: "gw-run tasks has no such limit.", load: func(ctx context.Context) (any, error) {
 			return withPauses(ctx, c, q, func() (named[task], error) { return c.tasks(ctx, q.query.Get("after")) })
 		}},
@@ -92,6 +97,7 @@ func (q queue) Target() target { return target{Queue: q.Queue} }
 
 func queuesPage(_ context.Context, c *Console, q *request) (*view, error) {
 	return &view{Title: "Queues", Nav: "queues", panels: []panel{
+		{id: "notice", body: "notice", load: c.loadNotice(q)},
 		{id: "queues", body: "queues", note: "gw-run queues has no such limit.", load: func(ctx context.Context) (any, error) {
 			return withPauses(ctx, c, q, func() (named[queue], error) {
 				return listNames(ctx, c, "queues", `select q.* from S.list_queues($1::text, $2::integer) as q order by q.queue_name`,
@@ -187,7 +193,7 @@ func recurringPage(_ context.Context, c *Console, q *request) (*view, error) {
 		{id: "notice", body: "notice", load: c.loadNotice(q)},
 		{id: "schedules", title: "Schedules in the database", body: "schedules", note: noteCron, absent: !q.may["cron_schedules"],
 			load: func(ctx context.Context) (any, error) { return c.schedules(ctx, q.may["cron_next"]) }},
-		{id: "crontabs", title: "Items of crontabs", body: "crontabs", note: noteCron, absent: !q.may["recurring_jobs"],
+		{id: "crontabs", title: "Crontabs", body: "crontabs", note: noteCron, absent: !q.may["recurring_jobs"],
 			load: func(ctx context.Context) (any, error) {
 				return readCached[recurring](ctx, c, "crontabs",
 					`select r.* from S.recurring_jobs as r where not r.is_schedule order by r.identifier limit 500`)
@@ -236,20 +242,77 @@ func (a pastAct) FirstIDs() []int64 { return a.IDs[:min(len(a.IDs), 5)] }
 // auditData is a page of acts.
 type auditData struct {
 	answer[pastAct]
-	Below int64 // the next page, 0 if there is none
+	Filter auditFilter
+	Below  int64 // the next page, 0 if there is none
+}
+
+// Older returns the query of the next page, empty if there is none.
+func (d auditData) Older() template.URL {
+	if d.Below == 0 {
+		return ""
+	}
+	return d.Filter.Conditions().With("below", strconv.FormatInt(d.Below, 10))
+}
+
+// auditFilter selects acts. They must match all conditions that are given.
+type auditFilter struct{ Person, Act, Job, Since string }
+
+func newAuditFilter(values url.Values) auditFilter {
+	f := auditFilter{Person: values.Get("person"), Act: values.Get("act"), Since: strings.TrimSpace(values.Get("since"))}
+	if job := number(values, "job"); job > 0 {
+		f.Job = strconv.FormatInt(job, 10)
+	}
+	return f
+}
+
+// Conditions returns those that are given.
+func (f auditFilter) Conditions() conditions {
+	return given(condition{"person", "by", f.Person}, condition{"act", "act", f.Act}, condition{"job", "job", f.Job},
+		condition{"since", "done within", f.Since})
+}
+
+// arguments are those of list_audit after max_rows.
+func (f auditFilter) arguments() []any {
+	return []any{statement.OrNull(f.Person), statement.OrNull(f.Act), statement.OrNull(f.Job), statement.OrNull(f.Since)}
+}
+
+// auditOfJob returns the last acts on a job, as a sentence; empty if there are none, or they must not be read.
+func (c *Console) auditOfJob(ctx context.Context, q *request) (string, error) {
+	if !q.may["list_audit"] {
+		return "", nil
+	}
+	acts, err := readCached[pastAct](ctx, c, fmt.Sprintf("audit of job %d", q.id),
+		`select a.* from S.list_audit(max_rows => 3, job_id => $1::bigint) as a order by a.id`, q.id)
+	var texts []string
+	for _, a := range acts.Rows {
+		texts = append(texts, fmt.Sprintf("%s by %s at %s", a.Act, printable(cmp.Or(a.Actor, a.Role)), absolute(a.At, q.zone)))
+	}
+	if texts == nil {
+		return "", err
+	}
+	return " The audit has: " + strings.Join(texts, ", ") + ".", err
 }
 
 func auditPage(_ context.Context, c *Console, q *request) (*view, error) {
-	below := number(q.query, "below")
+	below, f := number(q.query, "below"), newAuditFilter(q.query)
 	return &view{Title: "Audit", Nav: "audit", panels: []panel{
+		{id: "filter", body: "auditfilter", still: true, load: func(context.Context) (any, error) {
+			return struct {
+				Path   string
+				Filter auditFilter
+			}{"audit", f}, nil
+		}},
 		{id: "audit", body: "audit", note: "list_audit() has no such limit in psql.", load: func(ctx context.Context) (any, error) {
-			return cached(ctx, c.cache, fmt.Sprintf("audit %d", below), func(ctx context.Context) (d auditData, err error) {
+			return cached(ctx, c.cache, fmt.Sprintf("audit %d %s", below, f.Conditions().Query()), func(ctx context.Context) (d auditData, err error) {
 				from := any(below)
 				if below == 0 {
 					from = nil
 				}
+				d.Filter = f
 				d.answer, err = read[pastAct](ctx, c.store, `
-					select a.* from S.list_audit($1::bigint, $2::integer) as a order by a.id desc`, from, rowsShown+1)
+					select a.* from S.list_audit($1::bigint, $2::integer, $3::text, $4::text, $5::text::bigint,
+					                             pg_catalog.now() operator(pg_catalog.-) $6::text::interval) as a
+					 order by a.id desc`, append([]any{from, rowsShown + 1}, f.arguments()...)...)
 				if len(d.Rows) > rowsShown {
 					d.Rows = d.Rows[:rowsShown]
 					d.Below = d.Rows[rowsShown-1].ID

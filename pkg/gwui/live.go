@@ -143,7 +143,9 @@ func (s *stream) write(text string) error {
 }
 
 // liveKey is what the viewers of one poller have in common.
-func liveKey(q *request) string { return fmt.Sprintf("%s?%s %t", q.path, q.query.Encode(), q.acts) }
+func liveKey(q *request) string {
+	return fmt.Sprintf("%s?%s %t %s", q.path, q.query.Encode(), q.acts, q.zone)
+}
 
 func (l *live) join(q *request, v *view) (chan struct{}, *poller, error) {
 	l.mu.Lock()

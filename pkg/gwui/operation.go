@@ -21,12 +21,14 @@ const (
 	mostTold       = 10          // skipped jobs whose reasons are shown
 	soon           = time.Second // how long an action waits before it shows progress instead
 	stepTries      = 3           // of a step that met a conflict
+	newsTime       = time.Minute // after its end, a reload of a page does not repeat the result of an operation
 )
 
 // operation is a change of jobs in progress. It continues after its viewer has left, in steps, each in a transaction with its
 // audit.
 type operation struct {
 	ID        string
+	Told      string // what an act on something else than jobs has done; the other fields are not set then
 	Act       jobAct
 	Viewer    string
 	Total     int
@@ -39,6 +41,8 @@ type operation struct {
 	upto   int64 // the highest id that it changes
 	back   string
 	ended  chan struct{}
+	at     time.Time // of the end
+	err    error     // with which it has ended
 	stop   context.CancelFunc
 
 	mu       sync.Mutex
@@ -67,24 +71,17 @@ func (s *operations) get(id string) *operation {
 	return s.known[id]
 }
 
-// start begins an operation, and forgets the oldest that has ended if there are many.
+// start begins an operation.
 func (s *operations) start(c *Console, o *operation, may rights) {
 	o.ID, o.ended = rand.Text(), make(chan struct{})
 	var ctx context.Context
 	ctx, o.stop = context.WithCancel(c.ctx)
-	s.mu.Lock()
-	s.known[o.ID] = o
-	s.order = append(s.order, o.ID)
-	if len(s.order) > mostOperations && s.known[s.order[0]].Progress().Ended {
-		delete(s.known, s.order[0])
-		s.order = s.order[1:]
-	}
-	s.mu.Unlock()
+	s.add(o)
 	s.all.Go(func() {
 		defer o.stop()
 		err := o.run(ctx, c, may)
 		o.mu.Lock()
-		o.progress.Ended = true
+		o.progress.Ended, o.at, o.err = true, time.Now(), err
 		if ctx.Err() != nil {
 			o.progress.Stopped = true
 		} else if err != nil {
@@ -94,6 +91,43 @@ func (s *operations) start(c *Console, o *operation, may rights) {
 		c.forget()
 		close(o.ended)
 	})
+}
+
+// add remembers an operation, and forgets the oldest that has ended if there are many.
+func (s *operations) add(o *operation) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.known[o.ID] = o
+	s.order = append(s.order, o.ID)
+	if len(s.order) > mostOperations && s.known[s.order[0]].Progress().Ended {
+		delete(s.known, s.order[0])
+		s.order = s.order[1:]
+	}
+}
+
+// note remembers what an act on something else than jobs has done, and returns the id under which a page tells it.
+func (s *operations) note(told string) string {
+	o := &operation{ID: rand.Text(), Told: told, at: time.Now()}
+	o.progress.Ended = true
+	s.add(o)
+	return o.ID
+}
+
+// refused returns the error of an operation that has changed no job because of it.
+func (o *operation) refused() error {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	if o.progress.Looked > 0 || o.progress.Stopped {
+		return nil
+	}
+	return o.err
+}
+
+// isNews reports whether the operation is under way or has ended a short time ago, so that a page that names it tells of it.
+func (o *operation) isNews() bool {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	return !o.progress.Ended || time.Since(o.at) < newsTime
 }
 
 // endsSoon waits for the end for a short time.
@@ -200,7 +234,7 @@ func (o *operation) changeOnce(ctx context.Context, c *Console, ids []int64) err
 func (c *Console) loadNotice(q *request) func(context.Context) (any, error) {
 	o := c.operations.get(q.query.Get("op"))
 	return func(context.Context) (any, error) {
-		if o == nil {
+		if o == nil || !o.isNews() {
 			return nil, nil
 		}
 		return o, nil
@@ -209,7 +243,7 @@ func (c *Console) loadNotice(q *request) func(context.Context) (any, error) {
 
 func operationPage(_ context.Context, c *Console, q *request) (*view, error) {
 	o := c.operations.get(q.query.Get("op"))
-	if o == nil {
+	if o == nil || o.Told != "" {
 		return nil, statusError{http.StatusNotFound, "This console does not know this operation; the page Audit shows what was done."}
 	}
 	return &view{Title: o.Act.Title, Nav: "jobs", Reload: !o.Progress().Ended, panels: []panel{
@@ -223,15 +257,15 @@ func (o *operation) Did() string { return o.change.Act.Did }
 // Back is the page from which an operation was started.
 func (o *operation) Back() template.URL { return template.URL(withOperation(o.back, o.ID)) }
 
-func stopOperation(_ context.Context, c *Console, q *request, form url.Values) (string, error) {
+func stopOperation(_ context.Context, c *Console, q *request, form url.Values) (outcome, error) {
 	o := c.operations.get(form.Get("op"))
-	if o == nil {
-		return "", errNoPage
+	if o == nil || o.Told != "" {
+		return outcome{}, errNoPage
 	}
 	if err := q.needs(o.Act.function); err != nil {
-		return "", err
+		return outcome{}, err
 	}
 	o.stop()
 	<-o.ended // the step under way has a time limit
-	return "operations?op=" + o.ID, nil
+	return outcome{to: "operations?op=" + o.ID}, nil
 }

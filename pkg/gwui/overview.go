@@ -14,16 +14,17 @@ import (
 // errorGroup is a row of error_groups.
 type errorGroup struct {
 	Task    string         `json:"task_identifier"`
-	Prefix  string         `json:"prefix"`
+	Group   string         `json:"error_group"`
 	Example string         `json:"example"`
 	Jobs    int64          `json:"jobs"`
+	First   inspect.Moment `json:"first_failed_at"`
 	Failed  inspect.Moment `json:"failed_at"`
 	IsCut   bool           `json:"is_cut"`
 }
 
 // Query returns the filter that finds the jobs of the group.
 func (g errorGroup) Query() template.URL {
-	return filter{operate.Selection{State: "failed", Task: g.Task}, g.Prefix}.Conditions().Query()
+	return filter{Selection: operate.Selection{State: "failed", Task: g.Task, ErrorGroup: g.Group}}.Conditions().Query()
 }
 
 // spans are the spans of time of charts.

@@ -24,12 +24,14 @@ import (
 
 // request is a request for a page.
 type request struct {
+	preferences
 	path   string // in the console, with its leading slash
 	query  url.Values
 	id     int64 // of the job of a page for one
 	viewer Viewer
 	may    rights
-	acts   bool // the viewer may act, if the role may
+	acts   bool       // the viewer may act, if the role may
+	typed  url.Values // the form that the request sends, nil if it sends none
 }
 
 // Can reports whether the viewer may act by a function of the queue.
@@ -97,7 +99,10 @@ type statusError struct {
 
 func (e statusError) Error() string { return e.text }
 
-var errNoPage = statusError{http.StatusNotFound, "There is no such page."}
+var (
+	errNoPage     = statusError{http.StatusNotFound, "There is no such page."}
+	errUnreadable = statusError{http.StatusBadRequest, "The form cannot be read."}
+)
 
 // pages are the pages without actions.
 var pages = map[string]pageFunc{
@@ -147,7 +152,7 @@ func (c *Console) newRequest(r *http.Request, path, id string) (*request, error)
 	if err != nil {
 		return nil, statusError{http.StatusForbidden, sentence(err)}
 	}
-	q := &request{path: path, query: r.URL.Query(), viewer: viewer, acts: !c.cfg.ReadOnly && !viewer.ReadOnly}
+	q := &request{preferences: newPreferences(r), path: path, query: r.URL.Query(), viewer: viewer, acts: !c.cfg.ReadOnly && !viewer.ReadOnly}
 	if id != "" {
 		if q.id, err = strconv.ParseInt(id, 10, 64); err != nil {
 			return nil, errNoPage
@@ -187,7 +192,10 @@ func (c *Console) page(find pageFunc) http.HandlerFunc {
 // show writes a page.
 func (c *Console) show(w http.ResponseWriter, r *http.Request, q *request, v *view) {
 	var b bytes.Buffer
-	err := c.templates.ExecuteTemplate(&b, "layout", c.layout(q, v, c.renderSoon(r.Context(), q, v.present())))
+	templates, err := c.templatesIn(q.zone)
+	if err == nil {
+		err = templates.ExecuteTemplate(&b, "layout", c.layout(q, v, c.renderSoon(r.Context(), q, v.present())))
+	}
 	if err != nil {
 		c.cfg.Logger.Error("console page cannot be written", "path", r.URL.Path, "error", err)
 		http.Error(w, "This page cannot be shown.", http.StatusInternalServerError)
@@ -204,17 +212,25 @@ func (c *Console) show(w http.ResponseWriter, r *http.Request, q *request, v *vi
 type layoutData struct {
 	Title, Nav, Root, Live string
 	Name, Schema, Viewer   string
+	Color                  string
 	Links                  []Link
 	Entries                []navEntry
 	Fragments              []fragment
 	Reload                 bool
 	ReadOnly               bool
+	Here                   string // the page with its query
+	Theme, Zone            string
+	Themes, Zones          []string
 }
 
 func (c *Console) layout(q *request, v *view, fragments []fragment) layoutData {
 	d := layoutData{
-		Title: v.Title, Nav: v.Nav, Root: root(q.path), Name: c.cfg.Name, Links: c.cfg.Links, Schema: c.cfg.Schema,
+		Title: v.Title, Nav: v.Nav, Root: root(q.path), Name: c.cfg.Name, Color: c.cfg.Color, Links: c.cfg.Links, Schema: c.cfg.Schema,
 		Viewer: q.viewer.Name, Fragments: fragments, Reload: v.Reload, ReadOnly: !q.acts,
+		Here: strings.TrimPrefix(q.path, "/") + "?" + q.query.Encode(), Theme: q.theme, Zone: "UTC", Themes: themes(), Zones: commonZones(),
+	}
+	if q.zone != nil {
+		d.Zone = q.zone.String()
 	}
 	for _, f := range fragments {
 		d.Reload = d.Reload || f.IsLate
@@ -253,6 +269,7 @@ func (c *Console) renderSoon(ctx context.Context, q *request, panels []panel) []
 // panelData is the data of the template of a panel.
 type panelData struct {
 	Root string
+	Name string // of the queue
 	Q    *request
 	D    any
 }
@@ -260,7 +277,7 @@ type panelData struct {
 // render reads a panel, and returns it as it is shown.
 func (c *Console) render(ctx context.Context, q *request, p panel) fragment {
 	f := fragment{ID: p.id, Title: p.title, Still: p.still}
-	data, name := panelData{Root: root(q.path), Q: q}, p.body
+	data, name := panelData{Root: root(q.path), Name: c.cfg.Name, Q: q}, p.body
 	ctx, read := withReading(ctx)
 	loaded, err := p.load(ctx)
 	data.D = loaded
@@ -274,9 +291,12 @@ func (c *Console) render(ctx context.Context, q *request, p panel) fragment {
 		}
 	}
 	var b bytes.Buffer
-	err = c.templates.ExecuteTemplate(&b, name, data)
+	templates, err := c.templatesIn(q.zone)
+	if err == nil {
+		err = templates.ExecuteTemplate(&b, name, data)
+	}
 	if kept := read.kept(); err == nil && !p.still && kept.Fresh >= tellFresh {
-		err = c.templates.ExecuteTemplate(&b, "kept", kept)
+		err = templates.ExecuteTemplate(&b, "kept", kept)
 	}
 	if err != nil {
 		c.cfg.Logger.Error("console panel cannot be written", "path", q.path, "panel", p.id, "error", err)
@@ -328,17 +348,21 @@ func seeOther(w http.ResponseWriter, r *http.Request, path string) {
 	w.WriteHeader(http.StatusSeeOther)
 }
 
+// statusOf returns the status of the answer to a request that has failed, and logs the error unless it is one of the user's.
+func (c *Console) statusOf(r *http.Request, err error) int {
+	if status, ok := errors.AsType[statusError](err); ok {
+		return status.status
+	}
+	c.cfg.Logger.Warn("console request failed", "method", r.Method, "path", r.URL.Path, "error", err)
+	if sqlstate.ClassOf(sqlstate.Of(err)) == sqlstate.Usage {
+		return http.StatusBadRequest
+	}
+	return http.StatusServiceUnavailable
+}
+
 // fail answers a request with an error.
 func (c *Console) fail(w http.ResponseWriter, r *http.Request, q *request, err error) {
-	v := &view{Title: "Not shown", Status: http.StatusServiceUnavailable}
-	if status, ok := errors.AsType[statusError](err); ok {
-		v.Status = status.status
-	} else {
-		c.cfg.Logger.Warn("console request failed", "method", r.Method, "path", r.URL.Path, "error", err)
-		if class := sqlstate.ClassOf(sqlstate.Of(err)); class == sqlstate.Usage {
-			v.Status = http.StatusBadRequest
-		}
-	}
+	v := &view{Title: "Not shown", Nav: "none", Status: c.statusOf(r, err)}
 	if q == nil {
 		q = &request{path: r.URL.Path}
 	}

@@ -78,7 +78,7 @@ func TestEveryLinkIsRelativeSoThatAConsoleIsMountedAnywhere(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			if text := to.String(); !strings.Contains(text, "/live/") && !strings.HasSuffix(text, "/act") && !checked[text] {
+			if text := to.String(); !strings.Contains(text, "/live/") && !strings.HasSuffix(text, "/preferences") && !strings.HasSuffix(text, "/act") && !checked[text] {
 				checked[text] = true
 				s.do(http.NewRequestWithContext(t.Context(), http.MethodGet, text, nil)).want(t, http.StatusOK)
 			}
@@ -137,6 +137,14 @@ func TestTheHeaderHasTheNameOfTheQueueAndLinksToOthers(t *testing.T) {
 		t.Error("the links of the caller have been changed")
 	}
 
+	red := serve(t, s.pool, s.pool, gwui.Config{Name: "production", Color: "red"})
+	for _, path := range []string{"pause?all=1", "jobs/act?act=remove&all=1"} {
+		red.get(path).want(t, http.StatusOK, `<header data-color="red">`, " · production</title>", "In <b>production</b>:")
+	}
+	if _, err := gwui.New(s.pool, gwui.Config{Color: "pink"}); err == nil {
+		t.Error("a color that there is not is accepted")
+	}
+
 	config := s.pool.Config()
 	name := fmt.Sprintf("%s@localhost", config.ConnConfig.Database)
 	serve(t, s.pool, s.pool, gwui.Config{}).get("").want(t, http.StatusOK, " · "+name+"</title>", "<b>"+name+"</b>")
@@ -153,6 +161,36 @@ func TestAPayloadIsShownAndDownloadedExactly(t *testing.T) {
 	if p.body != payload || p.header.Get("Content-Disposition") != `attachment; filename="job-1.json"` {
 		t.Errorf("downloaded is %q (%s), want %q", p.body, p.header.Get("Content-Disposition"), payload)
 	}
+}
+
+// With blanks at each bracket the page would have 72 MB.
+func TestADeeplyNestedPayloadMakesNoLargePage(t *testing.T) {
+	t.Parallel()
+	s := newSite(t, gwui.Config{})
+	pgtest.Exec(t, s.pool, `select graphile_worker.keep_task('mail', '1 day', payloads => true, results => true)`)
+	pgtest.Exec(t, s.pool, `
+		select graphile_worker.add_job('mail', (repeat('[', 6000) || repeat(']', 6000))::json), graphile_worker.add_job('mail', (repeat('[', 6000) || repeat(']', 6000))::json)`)
+	pgtest.Exec(t, s.pool, `select graphile_worker.get_job('w')`)
+	pgtest.Exec(t, s.pool, `select graphile_worker.complete_job('w', 1, result => (repeat('[', 6000) || repeat(']', 6000))::json)`)
+	for _, path := range []string{"jobs/1", "jobs/2"} {
+		if p := s.get(path); p.status != http.StatusOK || len(p.body) > 200_000 || !strings.Contains(p.body, "[[[[") {
+			t.Errorf("%s: status %d, %d bytes", path, p.status, len(p.body))
+		}
+	}
+}
+
+func TestColumnsWithoutAValueAreLeftOut(t *testing.T) {
+	t.Parallel()
+	s := newSite(t, gwui.Config{})
+	pgtest.Exec(t, s.pool, `select graphile_worker.add_job('mail'), graphile_worker.add_job($1, queue_name => 'q', job_key => 'k')`, strings.Repeat("x", 100))
+	pgtest.Exec(t, s.pool, `select graphile_worker.permanently_fail_jobs('{2}', 'down')`)
+	columns := []string{">Queue</th>", ">Key</th>", ">Last error</th>", `data-label="Last error"`}
+	for _, column := range columns {
+		if strings.Contains(s.get("jobs?task=mail").body, column) {
+			t.Errorf("a list without values has %s", column)
+		}
+	}
+	s.get("jobs").want(t, http.StatusOK, append(columns, `<span title="`+strings.Repeat("x", 100)+`">`+strings.Repeat("x", 59)+"…</span>")...)
 }
 
 func TestAPageOfJobsContinuesWithTheNext(t *testing.T) {
@@ -182,9 +220,10 @@ func TestAPanelThatRunsOutOfTimeSaysSoAndTheOthersStand(t *testing.T) {
 	s := newSite(t, gwui.Config{})
 	s.fill()
 	pgtest.Exec(t, s.pool, `
-		create or replace function graphile_worker.error_groups(task text default null, max_rows integer default 10, max_read integer default 5000)
-		  returns table (task_identifier text, prefix text, example text, jobs bigint, newest_id bigint, failed_at timestamptz, is_cut boolean)
-		  language sql as 'select ''''::text, ''''::text, ''''::text, 0::bigint, 0::bigint, now(), pg_sleep(60) is null'`)
+		create or replace function graphile_worker.error_groups(task text default null, max_rows integer default 10, max_read integer default 50000)
+		  returns table (task_identifier text, error_group text, example text, jobs bigint, newest_id bigint, failed_at timestamptz, is_cut boolean,
+		                 first_failed_at timestamptz)
+		  language sql as 'select ''''::text, ''''::text, ''''::text, 0::bigint, 0::bigint, now(), pg_sleep(60) is null, now()'`)
 	s.console.SetReadTimeout(5 * time.Second)
 	s.get("").want(t, http.StatusOK, "The query took longer than 5s and was stopped", "Problems", "oldest due for")
 }

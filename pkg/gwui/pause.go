@@ -2,6 +2,7 @@ package gwui
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"html/template"
 	"net/http"
@@ -11,6 +12,7 @@ import (
 
 	"github.com/gwsql/gw/internal/inspect"
 	"github.com/gwsql/gw/internal/statement"
+	"github.com/gwsql/gw/internal/storable"
 )
 
 // target is the target of a pause: a task, a queue, a limit or one of its lanes, or everything.
@@ -21,7 +23,7 @@ type target struct {
 	Lane  *string `json:"lane"`
 }
 
-// values are those of a URL or a form that names the target.
+// values are those of a query that names the target.
 func (t target) values() url.Values {
 	values := make(url.Values)
 	for name, value := range map[string]string{"task": t.Task, "queue": t.Queue, "limit": t.Limit} {
@@ -153,39 +155,35 @@ func pauseFields(reason string) []field {
 	}
 }
 
-// target returns the target that a URL or a form names, if the viewer may act on it by a function.
-func (q *request) target(function string, values url.Values) (target, error) {
+// target returns the target that the query names, if the viewer may act on it by a function.
+func (q *request) target(function string) (target, error) {
 	if err := q.needs(function); err != nil {
 		return target{}, err
 	}
-	t := target{Task: values.Get("task"), Queue: values.Get("queue"), Limit: values.Get("limit")}
-	if values.Has("lane") {
-		lane := values.Get("lane")
+	t := target{Task: q.query.Get("task"), Queue: q.query.Get("queue"), Limit: q.query.Get("limit")}
+	if q.query.Has("lane") {
+		lane := q.query.Get("lane")
 		t.Lane = &lane
 	}
-	if t == (target{}) && values.Get("all") == "" {
+	if t == (target{}) && q.query.Get("all") == "" {
 		return t, statusError{http.StatusBadRequest, "The request does not name what to pause or to resume."}
 	}
 	return t, nil
 }
 
 // ask returns the page that asks for confirmation of an act on a target.
-func (q *request) ask(verb string, t target, action string) question {
-	back := backTo(q.query, "limits")
-	return question{
-		Title: verb + " " + printable(t.String()), Action: action, Button: verb,
-		Back: template.URL(back), Hidden: t.hidden(back),
-	}
+func (q *request) ask(verb string, t target) question {
+	return question{Title: verb + " " + printable(t.String()), Button: verb, Back: template.URL(backTo(q.query, "limits"))}
 }
 
 // askAbout returns the target that the query names, the pauses in force, and the page that asks for confirmation of a call of
 // a function for it.
 func (c *Console) askAbout(ctx context.Context, q *request, function, verb string) (t target, paused pauses, d question, err error) {
-	if t, err = q.target(function, q.query); err != nil {
+	if t, err = q.target(function); err != nil {
 		return t, paused, d, err
 	}
 	paused, err = c.pauses(ctx, q)
-	return t, paused, q.ask(verb, t, function), err
+	return t, paused, q.ask(verb, t), err
 }
 
 func confirmPause(ctx context.Context, c *Console, q *request) (*view, error) {
@@ -201,32 +199,23 @@ func confirmPause(ctx context.Context, c *Console, q *request) (*view, error) {
 		d.Warning = "This is paused already; the form changes the reason and the end of that pause."
 		d.Fields = pauseFields(now.Reason)
 	}
-	return d.page("limits"), nil
+	return q.asks("limits", d), nil
 }
 
-// hidden returns the fields with which a form names the target, and the page to which it returns.
-func (t target) hidden(back string) map[string]string {
-	hidden := map[string]string{"back": back}
-	for name := range t.values() {
-		hidden[name] = t.values().Get(name)
-	}
-	return hidden
-}
-
-func pause(ctx context.Context, c *Console, q *request, form url.Values) (string, error) {
-	t, err := q.target("pause", form)
+func pause(ctx context.Context, c *Console, q *request, form url.Values) (outcome, error) {
+	t, err := q.target("pause")
 	if err != nil {
-		return "", err
+		return outcome{}, err
 	}
 	get := func(name string) any { return statement.OrNull(strings.TrimSpace(form.Get(name))) }
 	if get("for") != nil && get("until") != nil {
-		return "", statusError{http.StatusBadRequest, "Nothing was done: give one end, not two."}
+		return outcome{}, statusError{http.StatusBadRequest, "Give one end, not two."}
 	}
-	return backTo(form, "limits"), c.once(ctx, q, `
+	return outcome{backTo(q.query, "limits"), "Paused " + printable(t.String()) + "."}, c.once(ctx, q, `
 		select 1 as one
 		  from S.pause($1::text, $2::text, $3::text, $4::text, $5::text,
 		               coalesce($6::text::timestamptz, pg_catalog.now() operator(pg_catalog.+) $7::text::interval)) as p`,
-		append(t.arguments(), get("reason"), get("until"), get("for"))...)
+		append(t.arguments(), storable.Arg(get("reason")), get("until"), get("for"))...)
 }
 
 func confirmResume(ctx context.Context, c *Console, q *request) (*view, error) {
@@ -236,16 +225,16 @@ func confirmResume(ctx context.Context, c *Console, q *request) (*view, error) {
 	}
 	d.Text = "Due jobs start at once."
 	if now := paused.Of(t); now != nil {
-		d.Text = now.Told(paused.Now) + " Due jobs start at once."
+		d.Text = now.told(paused.Now, q.zone) + " Due jobs start at once."
 	}
-	return d.page("limits"), nil
+	return q.asks("limits", d), nil
 }
 
-// Told returns who has paused it, when and why, as a sentence.
-func (p pauseRow) Told(now time.Time) string {
+// told returns who has paused it, when and why, as a sentence.
+func (p pauseRow) told(now time.Time, zone *time.Location) string {
 	text := fmt.Sprintf("Paused by %s %s", printable(p.Author), relative(p.PausedAt, now))
 	if !p.Until.IsNull() {
-		text += ", until " + absolute(p.Until)
+		text += ", until " + absolute(p.Until, zone)
 	}
 	if p.Reason != "" {
 		text += ": " + printable(p.Reason)
@@ -253,11 +242,17 @@ func (p pauseRow) Told(now time.Time) string {
 	return strings.TrimRight(text, ".") + "."
 }
 
-func resume(ctx context.Context, c *Console, q *request, form url.Values) (string, error) {
-	t, err := q.target("resume", form)
+func resume(ctx context.Context, c *Console, q *request, _ url.Values) (outcome, error) {
+	t, err := q.target("resume")
 	if err != nil {
-		return "", err
+		return outcome{}, err
 	}
-	return backTo(form, "limits"),
-		c.once(ctx, q, `select r.was_paused from S.resume($1::text, $2::text, $3::text, $4::text) as r (was_paused)`, t.arguments()...)
+	done, err := once[struct {
+		WasPaused bool `json:"was_paused"`
+	}](ctx, c, q, `select r.was_paused from S.resume($1::text, $2::text, $3::text, $4::text) as r (was_paused)`, t.arguments()...)
+	did := "Resumed " + printable(t.String()) + "."
+	if len(done.Rows) == 1 && !done.Rows[0].WasPaused {
+		did = sentence(errors.New(printable(t.String()) + " was not paused"))
+	}
+	return outcome{backTo(q.query, "limits"), did}, err
 }

@@ -7,6 +7,7 @@ import (
 	"html/template"
 	"net/http"
 	"net/url"
+	"slices"
 	"strings"
 
 	"github.com/jackc/pgx/v5"
@@ -35,23 +36,34 @@ func auditOf(viewer string) operate.Audit {
 	return operate.Audit{Actor: cmp.Or(viewer, "console")}
 }
 
-// question is a page that asks for confirmation of an action that does not change jobs.
+// question is a page that asks for confirmation of an action that does not change jobs. Its form is sent to the URL of the page,
+// whose query names what the action changes: a browser would change the line breaks of a name in a hidden field.
 type question struct {
 	Title, Text string
 	Warning     string
-	Action      string
 	Button      string
 	Back        template.URL
-	Hidden      map[string]string
 	Setting     *setting
 	Fields      []field
 }
 
-// page returns the page of a question.
-func (d question) page(nav string) *view {
+// asks returns the page of a question.
+func (q *request) asks(nav string, d question) *view {
+	d.Fields = q.filled(d.Fields)
 	return &view{Title: d.Title, Nav: nav, panels: []panel{
 		{id: "confirm", body: "question", still: true, load: func(context.Context) (any, error) { return d, nil }},
 	}}
+}
+
+// filled returns fields with what the user has typed, if the request sends the form.
+func (q *request) filled(fields []field) []field {
+	fields = slices.Clone(fields)
+	for i := range fields {
+		if q.typed != nil {
+			fields[i].Value = q.typed.Get(fields[i].Name)
+		}
+	}
+	return fields
 }
 
 // needs returns an error unless the viewer may act by a function.
@@ -66,18 +78,18 @@ func confirmCopy(_ context.Context, _ *Console, q *request) (*view, error) {
 	if err := q.needs("copy_job"); err != nil {
 		return nil, err
 	}
-	return question{
+	return q.asks("jobs", question{
 		Title: "Add a copy",
 		Text: fmt.Sprintf("A job with the task, payload, queue, priority and flags of job %d is added, due now and with all attempts. "+
 			"It has no key. Job %d is not changed.", q.id, q.id),
-		Action: "copy", Button: "Add a copy", Back: template.URL(fmt.Sprintf("jobs/%d", q.id)),
-	}.page("jobs"), nil
+		Button: "Add a copy", Back: template.URL(fmt.Sprintf("jobs/%d", q.id)),
+	}), nil
 }
 
 // addCopy adds a copy of a job, and returns the page of the copy.
-func addCopy(ctx context.Context, c *Console, q *request, _ url.Values) (string, error) {
+func addCopy(ctx context.Context, c *Console, q *request, _ url.Values) (outcome, error) {
 	if err := q.needs("copy_job"); err != nil {
-		return "", err
+		return outcome{}, err
 	}
 	done, err := once[struct {
 		ID int64 `json:"id"`
@@ -86,9 +98,9 @@ func addCopy(ctx context.Context, c *Console, q *request, _ url.Values) (string,
 		err = noJob(q.id)
 	}
 	if err != nil {
-		return "", err
+		return outcome{}, err
 	}
-	return fmt.Sprintf("jobs/%d", done.Rows[0].ID), nil
+	return outcome{fmt.Sprintf("jobs/%d", done.Rows[0].ID), fmt.Sprintf("Added this copy of job %d.", q.id)}, nil
 }
 
 func confirmUnlock(ctx context.Context, c *Console, q *request) (*view, error) {
@@ -102,7 +114,7 @@ func confirmUnlock(ctx context.Context, c *Console, q *request) (*view, error) {
 		return nil, err
 	}
 	d := question{
-		Title: "Unlock", Action: "unlock", Button: "Unlock", Back: "workers", Hidden: map[string]string{"worker": id},
+		Title: "Unlock", Button: "Unlock", Back: "workers",
 		Warning: "Unlock a worker only if it is dead: the jobs of a live worker would run a second time.",
 	}
 	if len(held.Rows) == 1 {
@@ -118,15 +130,16 @@ func confirmUnlock(ctx context.Context, c *Console, q *request) (*view, error) {
 	} else {
 		d.Text = fmt.Sprintf("The worker %s is not known. Jobs and queues that it holds are freed.", printable(id))
 	}
-	return d.page("workers"), nil
+	return q.asks("workers", d), nil
 }
 
-func unlockWorker(ctx context.Context, c *Console, q *request, form url.Values) (string, error) {
+func unlockWorker(ctx context.Context, c *Console, q *request, _ url.Values) (outcome, error) {
 	if err := q.needs("force_unlock_workers"); err != nil {
-		return "", err
+		return outcome{}, err
 	}
-	err := c.once(ctx, q, `select 1 as one from S.force_unlock_workers(array[$1::text]) as f`, form.Get("worker"))
-	return "workers", err
+	id := q.query.Get("worker")
+	err := c.once(ctx, q, `select 1 as one from S.force_unlock_workers(array[$1::text]) as f`, id)
+	return outcome{"workers", "Freed the jobs and queues of the worker " + printable(id) + "."}, err
 }
 
 func confirmSetting(ctx context.Context, c *Console, q *request) (*view, error) {
@@ -139,20 +152,24 @@ func confirmSetting(ctx context.Context, c *Console, q *request) (*view, error) 
 	}
 	for _, s := range known.Rows {
 		if s.Name == q.query.Get("name") {
-			return question{
-				Title: "Set " + s.Name, Text: s.Meaning, Action: "set", Button: "Set", Back: "settings",
-				Hidden: map[string]string{"name": s.Name}, Setting: &s,
-			}.page("settings"), nil
+			if q.typed != nil {
+				s.Value = q.typed.Get("value")
+			}
+			return q.asks("settings", question{Title: "Set " + s.Name, Text: s.Meaning, Button: "Set", Back: "settings", Setting: &s}), nil
 		}
 	}
 	return nil, errNoPage
 }
 
-func setSetting(ctx context.Context, c *Console, q *request, form url.Values) (string, error) {
+func setSetting(ctx context.Context, c *Console, q *request, form url.Values) (outcome, error) {
 	if err := q.needs("set_setting"); err != nil {
-		return "", err
+		return outcome{}, err
 	}
-	err := c.once(ctx, q, `select s.value from S.set_setting($1::text, $2::text) as s (value)`,
-		form.Get("name"), statement.OrNull(strings.TrimSpace(form.Get("value"))))
-	return "settings", err
+	name := q.query.Get("name")
+	set, err := once[setting](ctx, c, q, `select s.value from S.set_setting($1::text, $2::text) as s (value)`,
+		name, statement.OrNull(strings.TrimSpace(form.Get("value"))))
+	if err != nil || len(set.Rows) != 1 {
+		return outcome{}, err
+	}
+	return outcome{"settings", fmt.Sprintf("%s is %s.", name, printable(set.Rows[0].Value))}, nil
 }

@@ -12,6 +12,7 @@ type recurringAct struct {
 	Name, Title, Button string
 	function            string
 	effect              string // with %s for the name
+	did                 string // what it has done, with %s for the name
 	call                string // returns whether there is such a schedule, and the id of a job that it has added
 }
 
@@ -21,9 +22,11 @@ var recurringActs = []recurringAct{
 		call:   `select r.job_id is not null as did, r.job_id from S.cron_add_job($1::text) as r (job_id)`},
 	{Name: "pause", Title: "Pause a schedule", Button: "Pause", function: "cron_pause",
 		effect: "The recurring job %s adds no jobs until it is resumed.",
+		did:    "Paused the schedule %s.",
 		call:   `select r.did from S.cron_pause($1::text) as r (did)`},
 	{Name: "resume", Title: "Resume a schedule", Button: "Resume", function: "cron_resume",
 		effect: "The recurring job %s adds jobs again. Its missed runs are not backfilled.",
+		did:    "Resumed the schedule %s.",
 		call:   `select r.did from S.cron_resume($1::text) as r (did)`},
 }
 
@@ -54,29 +57,27 @@ func confirmRecurring(_ context.Context, _ *Console, q *request) (*view, error) 
 		return nil, err
 	}
 	name := q.query.Get("name")
-	return question{
-		Title: a.Title, Text: fmt.Sprintf(a.effect, printable(name)), Action: "act", Button: a.Button, Back: "recurring",
-		Hidden: map[string]string{"act": a.Name, "name": name},
-	}.page("recurring"), nil
+	return q.asks("recurring", question{Title: a.Title, Text: fmt.Sprintf(a.effect, printable(name)), Button: a.Button, Back: "recurring"}), nil
 }
 
 // actOnRecurring carries out an action on a schedule, and returns the page of the job that it has added, if any.
-func actOnRecurring(ctx context.Context, c *Console, q *request, form url.Values) (string, error) {
-	a, err := q.findRecurringAct(form.Get("act"))
+func actOnRecurring(ctx context.Context, c *Console, q *request, _ url.Values) (outcome, error) {
+	a, err := q.findRecurringAct(q.query.Get("act"))
 	if err != nil {
-		return "", err
+		return outcome{}, err
 	}
+	name := q.query.Get("name")
 	done, err := once[struct {
 		Did bool  `json:"did"`
 		Job int64 `json:"job_id"`
-	}](ctx, c, q, a.call, form.Get("name"))
+	}](ctx, c, q, a.call, name)
 	switch {
 	case err != nil:
-		return "", err
+		return outcome{}, err
 	case len(done.Rows) != 1 || !done.Rows[0].Did:
-		return "", statusError{http.StatusNotFound, fmt.Sprintf("There is no schedule %s.", printable(form.Get("name")))}
+		return outcome{}, statusError{http.StatusNotFound, fmt.Sprintf("There is no schedule %s.", printable(name))}
 	case done.Rows[0].Job != 0:
-		return fmt.Sprintf("jobs/%d", done.Rows[0].Job), nil
+		return outcome{fmt.Sprintf("jobs/%d", done.Rows[0].Job), fmt.Sprintf("The schedule %s has added this job.", printable(name))}, nil
 	}
-	return "recurring", nil
+	return outcome{"recurring", fmt.Sprintf(a.did, printable(name))}, nil
 }

@@ -22,14 +22,14 @@ func TestRequestsOfOtherSitesDoNothing(t *testing.T) {
 	t.Parallel()
 	s := newSite(t, gwui.Config{})
 	pgtest.Exec(t, s.pool, `select graphile_worker.add_job('mail')`)
-	form := url.Values{"act": {"fail"}}
-	s.post("jobs/1/act", form, "Sec-Fetch-Site", "cross-site").want(t, http.StatusForbidden)
-	s.post("jobs/1/act", form, "Sec-Fetch-Site", "same-site").want(t, http.StatusForbidden)
-	s.post("jobs/1/act", form, "Sec-Fetch-Site", "", "Origin", "https://evil.example").want(t, http.StatusForbidden)
+	const path = "jobs/1/act?act=fail"
+	s.post(path, nil, "Sec-Fetch-Site", "cross-site").want(t, http.StatusForbidden)
+	s.post(path, nil, "Sec-Fetch-Site", "same-site").want(t, http.StatusForbidden)
+	s.post(path, nil, "Sec-Fetch-Site", "", "Origin", "https://evil.example").want(t, http.StatusForbidden)
 	if got := pgtest.Value[int64](t, s.pool, unchanged); got != 1 {
 		t.Error("a request of another site has changed the job")
 	}
-	s.post("jobs/1/act", form).want(t, http.StatusSeeOther)
+	s.post(path, nil).want(t, http.StatusSeeOther)
 	if got := pgtest.Value[int64](t, s.pool, unchanged); got != 0 {
 		t.Error("a request of the console itself has not changed the job")
 	}
@@ -58,7 +58,7 @@ func TestAReadOnlyConsoleHasNoRoutesThatAct(t *testing.T) {
 	s := newSite(t, gwui.Config{ReadOnly: true})
 	s.fill()
 	for _, path := range []string{"jobs/1/act", "jobs/1/copy", "jobs/act", "operations/stop", "workers/unlock", "settings/set", "recurring/act", "pause", "resume", "limits/open"} {
-		if p := s.post(path, url.Values{"act": {"retry"}}); p.status != http.StatusNotFound && p.status != http.StatusMethodNotAllowed {
+		if p := s.post(path+"?act=retry", nil); p.status != http.StatusNotFound && p.status != http.StatusMethodNotAllowed {
 			t.Errorf("%s answers %d", path, p.status)
 		}
 	}
@@ -89,13 +89,14 @@ func TestViewersAreThoseTheProgramNames(t *testing.T) {
 	if p := s.get("live/jobs"); strings.Contains(p.body, "mail") || p.status == http.StatusOK {
 		t.Errorf("a stream is open to everybody: %d %s", p.status, p.body)
 	}
-	form := url.Values{"act": {"fail"}, "reason": {"why not"}}
-	s.post("jobs/1/act", form).want(t, http.StatusForbidden, "Log in first.")
-	s.post("jobs/1/act", form, "User", "eve").want(t, http.StatusForbidden, "This console does not allow you to act.")
+	const path = "jobs/1/act?act=fail"
+	form := url.Values{"reason": {"why not"}}
+	s.post(path, form).want(t, http.StatusForbidden, "Log in first.")
+	s.post(path, form, "User", "eve").want(t, http.StatusForbidden, "This console does not allow you to act.")
 	if got := pgtest.Value[int64](t, s.pool, unchanged); got != 1 {
 		t.Error("a viewer who may not act has changed the job")
 	}
-	s.post("jobs/1/act", form, "User", "ada").want(t, http.StatusSeeOther)
+	s.post(path, form, "User", "ada").want(t, http.StatusSeeOther)
 	got := pgtest.Value[string](t, s.pool, `select concat_ws(' ', actor, act, jobs, job_ids, subject) from graphile_worker.list_audit()`)
 	if want := "ada fail 1 {1} why not"; got != want {
 		t.Errorf("the audit has %q, want %q", got, want)
@@ -117,7 +118,7 @@ func TestAMonitorSeesNoDataAndHasNoActions(t *testing.T) {
 	s.get("jobs?state=failed").want(t, http.StatusOK, "jobs/1", "failed")
 	s.get("jobs/1").want(t, http.StatusOK, "may not read the payload")
 	s.get("jobs/1/payload").want(t, http.StatusForbidden)
-	s.post("jobs/1/act", url.Values{"act": {"retry"}}).want(t, http.StatusForbidden)
+	s.post("jobs/1/act?act=retry", nil).want(t, http.StatusForbidden)
 	for _, path := range []string{"audit", "settings"} {
 		if strings.Contains(s.get("").body, `href="./`+path+`"`) {
 			t.Errorf("the navigation has %s", path)
@@ -137,7 +138,7 @@ func TestAnAdminActs(t *testing.T) {
 	}
 	s.get("recurring").want(t, http.StatusOK, "Run now…", "Pause…", "Next 5")
 	for _, act := range []string{"pause", "resume", "run"} {
-		p := s.post("recurring/act", url.Values{"act": {act}, "name": {"nightly"}})
+		p := s.post("recurring/act?name=nightly&act="+act, nil)
 		p.want(t, http.StatusSeeOther)
 		if to := p.header.Get("Location"); (act == "run") != strings.HasPrefix(to, "../jobs/") {
 			t.Errorf("%s leads to %q", act, to)
@@ -146,12 +147,12 @@ func TestAnAdminActs(t *testing.T) {
 	s.get("jobs/3").want(t, http.StatusOK, `href="../jobs/3/copy"`)
 	p := s.post("jobs/3/copy", nil)
 	p.want(t, http.StatusSeeOther)
-	s.get(strings.TrimPrefix(p.header.Get("Location"), "../../")).want(t, http.StatusOK, "<dd>0/25</dd>")
+	s.get(strings.TrimPrefix(p.header.Get("Location"), "../../")).want(t, http.StatusOK, "<dd>0/25</dd>", "Added this copy of job 3.")
 	s.post("jobs/99/copy", nil).want(t, http.StatusNotFound, "There is no job 99")
-	s.post("jobs/3/act", url.Values{"act": {"retry"}, "back": {"jobs/3"}}).want(t, http.StatusSeeOther)
-	s.post("settings/set", url.Values{"name": {"notify"}, "value": {"idle"}}).want(t, http.StatusSeeOther)
-	s.post("settings/set", url.Values{"name": {"notify"}, "value": {"sometimes"}}).want(t, http.StatusBadRequest, "must be one of")
-	s.post("workers/unlock", url.Values{"worker": {"w"}}).want(t, http.StatusSeeOther)
+	s.post("jobs/3/act?act=retry&back=jobs/3", nil).want(t, http.StatusSeeOther)
+	s.post("settings/set?name=notify", url.Values{"value": {"idle"}}).want(t, http.StatusSeeOther)
+	s.post("settings/set?name=notify", url.Values{"value": {"sometimes"}}).want(t, http.StatusBadRequest, "must be one of")
+	s.post("workers/unlock?worker=w", nil).want(t, http.StatusSeeOther)
 	got := pgtest.Value[string](t, owner, `
 		select string_agg(concat_ws(' ', act, jobs, subject), '; ' order by id desc) from graphile_worker.list_audit(max_rows => 7)`)
 	if want := "unlock 1 w; set 0 notify = idle; retry 1; copy 1 job 3; run 1 schedule nightly; resume 0 schedule nightly; pause 0 schedule nightly"; got != want {

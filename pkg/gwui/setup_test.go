@@ -99,6 +99,9 @@ func (s *site) post(path string, form url.Values, headers ...string) page {
 	return s.do(r, nil)
 }
 
+// at returns the path of a page with a query.
+func at(path string, query url.Values) string { return path + "?" + query.Encode() }
+
 // field returns the value of a hidden field of a page.
 func (p page) field(name string) string {
 	found := regexp.MustCompile(`name="` + name + `" value="([^"]*)"`).FindStringSubmatch(p.body)
@@ -147,7 +150,7 @@ func poolAs(t *testing.T, owner *pgxpool.Pool, kind string) *pgxpool.Pool {
 var everyPage = []string{
 	"", "?over=day", "jobs", "jobs?state=failed", "jobs?task=mail&queue=q&key=k&error=e&newer=1d&older=1s", "jobs/1", "jobs/7", "jobs/8", "history",
 	"history?outcome=failures&task=kept&key=k&worker=w&since=1d", "history?before=2100-01-01T00:00:00Z/17", "tasks",
-	"queues", "limits", "limits/lanes?limit=exports", "pause?all=1", "pause?task=mail&back=tasks", "resume?lane=7&limit=exports", "workers", "recurring", "audit", "settings", "help", "jobs/1/act?act=cancel", "jobs/1/copy", "jobs/act?act=retry&all=1&state=failed",
+	"queues", "limits", "limits/lanes?limit=exports", "pause?all=1", "pause?task=mail&back=tasks", "resume?lane=7&limit=exports", "workers", "recurring", "audit", "audit?person=ada&act=retry&job=3&since=1d", "settings", "help", "jobs/1/act?act=cancel", "jobs/1/copy", "jobs/act?act=retry&all=1&state=failed",
 	"jobs/act?act=remove&id=1&id=2", "workers/unlock?worker=w", "settings/set?name=notify", "settings/set?name=beat_every",
 	"recurring/act?act=pause&name=nightly", "recurring/act?act=run&name=nightly",
 }

@@ -95,8 +95,7 @@ func (s *store) in(ctx context.Context, mode string, timeout, lockTimeout time.D
 	defer held.Release()
 	conn := held.Conn()
 	begin := fmt.Sprintf("begin transaction isolation level read committed, %s; set local statement_timeout = %d; "+
-		"set local lock_timeout = %d; set local timezone = 'UTC'; set local search_path = %s",
-		mode, timeout.Milliseconds(), lockTimeout.Milliseconds(), connection.OwnPath)
+		"set local lock_timeout = %d%s", mode, timeout.Milliseconds(), lockTimeout.Milliseconds(), connection.Settings("local"))
 	if _, err := conn.Exec(ctx, begin, pgx.QueryExecModeSimpleProtocol); err != nil {
 		return fmt.Errorf("begin: %w", err)
 	}

@@ -4,6 +4,7 @@ import (
 	"embed"
 	"fmt"
 	"html/template"
+	"math"
 	"net/http"
 	"net/url"
 	"path"
@@ -22,20 +23,25 @@ var templateFiles embed.FS
 //go:embed static/*
 var staticFiles embed.FS
 
-// parseTemplates returns the templates of all pages.
-func parseTemplates() (*template.Template, error) {
+// parseTemplates returns the templates of all pages, with times in a zone.
+func parseTemplates(zone *time.Location) (*template.Template, error) {
 	functions := template.FuncMap{
 		"ago":       relative,
-		"at":        absolute,
-		"clock":     clock,
-		"lasting":   terminal.Duration,
-		"elapsed":   terminal.ElapsedSeconds,
-		"seconds":   func(s float64) string { return terminal.Duration(seconds.Duration(s)) },
+		"at":        func(m inspect.Moment) string { return absolute(m, zone) },
+		"clock":     func(t time.Time) string { return clock(t, zone) },
+		"iso":       iso,
+		"moment":    func(t time.Time) inspect.Moment { return inspect.Moment{Time: t} },
+		"told":      func(p pauseRow, now time.Time) string { return p.told(now, zone) },
+		"lasting":   lasting,
+		"elapsed":   elapsed,
+		"seconds":   func(s float64) string { return lasting(seconds.Duration(s)) },
 		"count":     count,
 		"thousands": thousands,
 		"plain":     printable,
 		"lines":     printableLines,
-		"short":     func(text string, most int) string { return printable(terminal.Short(text, most)) },
+		"short":     short,
+		"has":       has,
+		"words":     func(name string) string { return strings.ReplaceAll(name, "_", " ") },
 		"plural":    func(n any, what string) string { return plural(reflect.ValueOf(n).Int(), what) },
 		"query":     query,
 		"number":    func(n int) string { return thousands(int64(n)) },
@@ -55,26 +61,80 @@ func relative(m inspect.Moment, now time.Time) string {
 	case m.Text != "":
 		return m.Text
 	}
-	return terminal.Relative(m.Time, now)
+	switch distance := m.Sub(now); {
+	case distance >= time.Second:
+		return "in " + lasting(distance)
+	case distance <= -time.Second:
+		return lasting(-distance) + " ago"
+	}
+	return "now"
 }
 
-// absolute formats a time as date and time.
-func absolute(m inspect.Moment) string {
+// lasting formats a duration, rounded down: hours and minutes from an hour on, days and hours from two days on, otherwise
+// minutes or seconds.
+func lasting(d time.Duration) string {
+	two := func(n time.Duration, unit string, rest time.Duration, smaller string) string {
+		if rest == 0 {
+			return fmt.Sprintf("%d %s", n, unit)
+		}
+		return fmt.Sprintf("%d %s %d %s", n, unit, rest, smaller)
+	}
+	switch {
+	case d < time.Minute:
+		return fmt.Sprintf("%d s", d/time.Second)
+	case d < time.Hour:
+		return fmt.Sprintf("%d min", d/time.Minute)
+	case d < 48*time.Hour:
+		return two(d/time.Hour, "h", d%time.Hour/time.Minute, "min")
+	case d < 10*24*time.Hour:
+		return two(d/(24*time.Hour), "d", d%(24*time.Hour)/time.Hour, "h")
+	}
+	return fmt.Sprintf("%d d", d/(24*time.Hour))
+}
+
+// elapsed formats how many seconds something took, nil as an empty text.
+func elapsed(took *float64) string {
+	if took != nil && seconds.Duration(*took) >= time.Minute {
+		return lasting(seconds.Duration(*took))
+	}
+	return terminal.ElapsedSeconds(took)
+}
+
+// interval formats an interval that PostgreSQL has written.
+func interval(text string) string {
+	var h, m int
+	var s float64
+	if _, err := fmt.Sscanf(text, "%d:%d:%f", &h, &m, &s); err != nil || strings.Contains(text, " ") || s != math.Trunc(s) {
+		return text
+	}
+	return lasting(time.Duration(h)*time.Hour + time.Duration(m)*time.Minute + time.Duration(s)*time.Second)
+}
+
+// absolute formats a time as date and time in a zone.
+func absolute(m inspect.Moment, zone *time.Location) string {
 	if m.IsNull() || m.Text != "" {
 		return m.Text
 	}
-	return clock(m.Time)
+	return clock(m.Time, zone)
 }
 
-// clock formats a time in UTC.
-func clock(t time.Time) string { return t.UTC().Format("2006-01-02 15:04:05 UTC") }
+// clock formats a time in a zone.
+func clock(t time.Time, zone *time.Location) string {
+	return t.In(zone).Format("2006-01-02 15:04:05 MST")
+}
+
+// iso formats a time for programs.
+func iso(m inspect.Moment) string {
+	if m.IsNull() || m.Text != "" {
+		return m.Text
+	}
+	return m.UTC().Format(time.RFC3339)
+}
 
 // count formats a number of jobs, with a sign if it is an estimate.
-func count(jobs int64, isEstimate bool) string {
-	if isEstimate {
-		return "~" + thousands(jobs)
-	}
-	return thousands(jobs)
+func count(jobs int64, scale float64) string {
+	sign, jobs := inspect.Estimate(jobs, scale)
+	return sign + thousands(jobs)
 }
 
 func plural[N int | int64](n N, what string) string {
@@ -98,6 +158,30 @@ func printableLines(text string) string {
 		lines[i] = strings.Join(parts, "\t")
 	}
 	return strings.Join(lines, "\n")
+}
+
+// mostTitle is how many characters the title of a text that is cut has.
+const mostTitle = 2000
+
+// short returns the beginning of a text, with all of it as its title if it is cut.
+func short(text string, most int) template.HTML {
+	cut := template.HTMLEscapeString(printable(terminal.Short(text, most)))
+	if runes := []rune(text); len(runes) > most || strings.Contains(text, "\n") {
+		title := template.HTMLEscapeString(printable(string(runes[:min(len(runes), mostTitle)])))
+		return template.HTML(`<span title="` + title + `">` + cut + `</span>`)
+	}
+	return template.HTML(cut)
+}
+
+// has reports whether a field of one of the rows has a value. A table leaves out a column without one.
+func has(rows any, field string) bool {
+	all := reflect.ValueOf(rows)
+	for i := range all.Len() {
+		if !all.Index(i).FieldByName(field).IsZero() {
+			return true
+		}
+	}
+	return false
 }
 
 // query returns names and values as the query of a URL, without those that are empty.

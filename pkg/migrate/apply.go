@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"slices"
-	"strconv"
 	"time"
 	"unicode/utf8"
 
@@ -99,19 +98,16 @@ func (m *Migrator) try(ctx context.Context, conn *pgx.Conn, migrations []Migrati
 	return begun[:last], begun[last], err
 }
 
-// setSession sets lock_timeout, and the search_path, which a pooler may have removed from the startup packet. It also
+// setSession sets lock_timeout, and our own settings, which a pooler may have removed from the startup packet. It also
 // lets the server create functions without compiling their bodies, as restores of pg_dump do, which is half of the time
 // of an installation. It sets them for the session, because migrations that run outside a transaction need them too. They
 // are no startup parameters, because poolers would refuse those.
 func (m *Migrator) setSession(ctx context.Context, conn *pgx.Conn) error {
 	milliseconds := (m.locks.timeout + time.Millisecond - 1).Milliseconds()
-	_, err := conn.Exec(ctx, `
-		select pg_catalog.set_config('lock_timeout', $1::pg_catalog.text, false),
-		       pg_catalog.set_config('search_path', $2::pg_catalog.text, false),
-		       pg_catalog.set_config('check_function_bodies', 'off', false)`,
-		strconv.FormatInt(milliseconds, 10), connection.OwnPath)
+	_, err := conn.Exec(ctx, fmt.Sprintf("set lock_timeout = %d; set check_function_bodies = off%s", milliseconds,
+		connection.Settings("session")), pgx.QueryExecModeSimpleProtocol)
 	if err != nil {
-		return fmt.Errorf("set lock timeout, path and check_function_bodies: %w", err)
+		return fmt.Errorf("set lock_timeout, check_function_bodies and our own settings: %w", err)
 	}
 	return nil
 }

@@ -5,11 +5,13 @@ import (
 	"io/fs"
 	"strings"
 	"testing"
+	"testing/fstest"
 
 	"github.com/jackc/pgx/v5"
 	tern "github.com/jackc/tern/v2/migrate"
 
 	"github.com/gwsql/gw/internal/pgtest"
+	"github.com/gwsql/gw/internal/release"
 	"github.com/gwsql/gw/pkg/migrate"
 	"github.com/gwsql/gw/sql"
 )
@@ -58,7 +60,7 @@ func drift(t *testing.T, migrations, sources fs.FS) []string {
 		    execute format('drop routine if exists %s cascade', f);
 		  end loop;
 		end $$`)
-	code, err := tern.LoadCodePackage(sub(t, sources, "functions"))
+	code, err := tern.LoadCodePackage(withComments(t, sub(t, sources, "functions")))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -66,6 +68,24 @@ func drift(t *testing.T, migrations, sources fs.FS) []string {
 		t.Fatal(err)
 	}
 	return differences(functions(t, connect(t, migrated), "graphile_worker"), functions(t, conn, "graphile_worker"))
+}
+
+// withComments returns the files of the directory functions with the comments that a snapshot gets.
+func withComments(t *testing.T, sources fs.FS) fs.FS {
+	t.Helper()
+	files := make(fstest.MapFS)
+	err := fs.WalkDir(sources, ".", func(path string, entry fs.DirEntry, err error) error {
+		if err != nil || entry.IsDir() {
+			return err
+		}
+		text, err := fs.ReadFile(sources, path)
+		files[path] = &fstest.MapFile{Data: []byte(release.WithComments(string(text)))}
+		return err
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return files
 }
 
 // functions returns the functions of a schema, with their rights and comments.

@@ -13,12 +13,11 @@ const (
 	// ExtensionName is the name of the PostgreSQL extension that [Extension] writes.
 	ExtensionName = "graphile_worker"
 
+	// extensionComment is quoted for a literal.
+	extensionComment = "Graphile Worker''s job queue, with its rules in the database"
+
 	// firstExtensionVersion is the oldest version that the extension can be upgraded from.
 	firstExtensionVersion = 4
-
-	// firstWithTrusted is the first major version of PostgreSQL with trusted extensions; in older ones the keyword is an
-	// error.
-	firstWithTrusted = 13
 )
 
 // An ExtensionFile is a file for the directory extension of PostgreSQL's shared files.
@@ -32,9 +31,14 @@ type ExtensionConfig struct {
 	// Schema is the name of the schema that the extension creates, not quoted. Default: graphile_worker.
 	Schema string
 
-	// PostgreSQL is the oldest major version that must be able to load the files. Default: 13. Set it to 12 for that
-	// version, which has no trusted extensions; newer ones can load the files, too.
-	PostgreSQL int
+	// PgTLE makes one file of SQL that registers the extension with pg_tle, for servers without access to their files.
+	PgTLE bool
+}
+
+// An extensionStep is the text of one script: of the installation, from version 0, or of an upgrade by one version.
+type extensionStep struct {
+	from, to int32
+	text     string
 }
 
 // Extension returns the files of a PostgreSQL extension with the same queue as Up installs: its control file, the
@@ -54,40 +58,44 @@ func extensionFrom(cfg ExtensionConfig, files fs.FS) ([]ExtensionFile, error) {
 		return nil, err
 	}
 	data := templateData(checked.Schema)
-	data["version"] = len(migrations)
-	data["trusted"] = cfg.PostgreSQL == 0 || cfg.PostgreSQL >= firstWithTrusted
+	data["version"], data["comment"] = len(migrations), extensionComment
 	parts, err := loadExtensionParts(safelyQuoted(files, checked.Schema), data)
 	if err != nil {
 		return nil, err
 	}
 	m := &Migrator{schema: checked.Schema}
-	install := parts["schema.sql"] + "\n" + m.installation(migrations) + "\n" + parts["dump.sql"]
-	written := []ExtensionFile{
-		{ExtensionName + ".control", parts[ExtensionName+".control"]},
-		{fmt.Sprintf("%s--%d.sql", ExtensionName, len(migrations)), script("create extension "+ExtensionName, install)},
-	}
+	steps := []extensionStep{{0, int32(len(migrations)), parts["schema.sql"] + "\n" + m.installation(migrations) + "\n" + parts["dump.sql"]}}
 	// The functions that roles call are not the extension's, so its scripts may not touch them.
 	replaceEnd := strings.NewReplacer(m.quoted()+"._gw_finish_migration()", m.quoted()+"._gw_record_installed()")
 	for _, migration := range migrations[firstExtensionVersion:] {
-		step := replaceEnd.Replace(migration.SQL)
 		text := fmt.Sprintf("%s\nupdate %s set version = %d;\n\n%s",
-			step, m.qualified(versionTable), migration.Version, parts["dump.sql"])
-		written = append(written, ExtensionFile{
-			fmt.Sprintf("%s--%d--%d.sql", ExtensionName, migration.Version-1, migration.Version),
-			script(fmt.Sprintf("alter extension %s update to '%d'", ExtensionName, migration.Version), text),
-		})
+			replaceEnd.Replace(migration.SQL), m.qualified(versionTable), migration.Version, parts["dump.sql"])
+		steps = append(steps, extensionStep{migration.Version - 1, migration.Version, text})
 	}
-	for _, file := range written {
-		if strings.Contains(file.Text, "@ext") {
-			return nil, fmt.Errorf("write %s: it has a text that PostgreSQL replaces: @ext", file.Name)
+	for _, step := range steps {
+		if strings.Contains(step.text, "@ext") {
+			return nil, fmt.Errorf("write extension version %d: it has a text that PostgreSQL replaces: @ext", step.to)
 		}
+	}
+	if cfg.PgTLE {
+		return []ExtensionFile{registration(steps)}, nil
+	}
+	written := []ExtensionFile{{ExtensionName + ".control", parts[ExtensionName+".control"]}}
+	for _, step := range steps {
+		written = append(written, step.file())
 	}
 	return written, nil
 }
 
-// script adds a first line that makes psql refuse to run the script; PostgreSQL ignores it when it loads the extension.
-func script(statement, text string) string {
-	return fmt.Sprintf("\\echo Load this by \"%s\". \\quit\n\n%s", statement, text)
+// file returns the script of a step for a server's files. Its first line makes psql refuse to run it; PostgreSQL ignores the
+// line when it loads the extension.
+func (s extensionStep) file() ExtensionFile {
+	name, statement := fmt.Sprintf("%s--%d.sql", ExtensionName, s.to), "create extension "+ExtensionName
+	if s.from > 0 {
+		name = fmt.Sprintf("%s--%d--%d.sql", ExtensionName, s.from, s.to)
+		statement = fmt.Sprintf("alter extension %s update to '%d'", ExtensionName, s.to)
+	}
+	return ExtensionFile{name, fmt.Sprintf("\\echo Load this by \"%s\". \\quit\n\n%s", statement, s.text)}
 }
 
 // loadExtensionParts renders the directory extension of files.

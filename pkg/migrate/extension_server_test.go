@@ -25,6 +25,8 @@ type extensionServer struct {
 	url     string // of the database postgres, for the superuser
 	major   int
 	scripts string // the folder of its extensions
+	bin     string // the folders of the server of which it is a copy
+	share   string
 }
 
 // newExtensionServer runs a copy of the tests' server: PostgreSQL looks for its files beside its own program, so a copy
@@ -68,7 +70,7 @@ func newExtensionServer(t *testing.T) *extensionServer {
 	if err != nil {
 		t.Fatal(err)
 	}
-	return &extensionServer{url: server.URL("postgres"), major: major, scripts: root + scripts}
+	return &extensionServer{url: server.URL("postgres"), major: major, scripts: root + scripts, bin: folders["BINDIR"], share: folders["SHAREDIR"]}
 }
 
 func copyProgram(t *testing.T, root, path string) {
@@ -115,7 +117,7 @@ func (s *extensionServer) install(t *testing.T, schema string) { s.installFrom(t
 
 func (s *extensionServer) installFrom(t *testing.T, schema string, source fs.FS) {
 	t.Helper()
-	files, err := migrate.ExtensionFrom(migrate.ExtensionConfig{Schema: schema, PostgreSQL: s.major}, source)
+	files, err := migrate.ExtensionFrom(migrate.ExtensionConfig{Schema: schema}, source)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -24,6 +24,8 @@ func TestTheExtension(t *testing.T) {
 		"saves what users put in":           savesWhatUsersPutIn,
 		"survives a dump with its data":     survivesADump,
 		"is upgraded by PostgreSQL alone":   isUpgraded,
+		"is installed by make":              isInstalledByMake,
+		"is registered with pg_tle":         isRegisteredWithPgTLE,
 		"leaves nothing when it is dropped": leavesNothing,
 	} {
 		t.Run(name, func(t *testing.T) { test(t, server) })
@@ -112,7 +114,7 @@ func savesWhatUsersPutIn(t *testing.T, server *extensionServer) {
 	unsaved := []string{
 		"migrations", "_gw_schema_version", "_gw_installed", "_gw_breaking_versions", // the extension brings them
 		"_gw_sleepers", "_gw_turns", "_gw_claim_cursors", "_gw_claim_turn", "_gw_second_claim_turn", "_gw_cron_patterns", // come again by themselves
-		"_gw_job_context_cursor", "_gw_step_cursor", "_gw_progress_cursor", "_gw_mends", "_gw_mends_id_seq", "_gw_lane_cursor",
+		"_gw_job_context_cursor", "_gw_step_cursor", "_gw_progress_cursor", "_gw_watch_cursor", "_gw_mends", "_gw_mends_id_seq", "_gw_lane_cursor",
 		"_gw_cancels", "_gw_recovery", "_gw_progress", // are about workers of the server that was
 		"_gw_ended", "_gw_history", // have partitions, which are saved
 	}

@@ -36,22 +36,19 @@ func laterThan(t *testing.T, files fs.FS) fs.FS {
 	}
 	const marks = "functions/report/_gw_mark_escapes.sql"
 	text := readText(t, directory, marks)
-	writeText(t, directory, marks, text[strings.LastIndex(text, "create or replace function"):])
+	writeText(t, directory, marks, text[:strings.Index(text, "-- Returns the JSON with a mark")]+text[strings.LastIndex(text, "\n\n")+2:])
 	edit(t, directory, marks, "mark text)", "mark text, more text default '')")
-	edit(t, directory, marks, "_gw_without_marks(text, text)", "_gw_without_marks(text, text, text)")
 	edit(t, directory, "functions/report/backoff.sql", "as $$", "as $$ /* later */ ")
 	edit(t, directory, "functions/install.sql", `{{ template "report/backoff.sql" . }}`,
 		`{{ template "report/_gw_newest.sql" . }}`+"\n"+`{{ template "report/backoff.sql" . }}`)
-	writeText(t, directory, "functions/report/_gw_newest.sql", `create or replace function {{.schema}}._gw_newest(
+	writeText(t, directory, "functions/report/_gw_newest.sql", `-- The newest.
+create or replace function {{.schema}}._gw_newest(
 )
   returns integer
   language sql
 as $$
   select max(l.id) from {{.schema}}._gw_later as l
 $$;
-
-comment on function {{.schema}}._gw_newest() is
-  'The newest.';
 `)
 	if err := release.Snapshot(directory); err != nil {
 		t.Fatal(err)

@@ -68,7 +68,7 @@ func newMigrator(conn *pgx.ConnConfig, cfg Config, files fs.FS) (*Migrator, erro
 	if conn.RuntimeParams["application_name"] == "" {
 		conn.RuntimeParams["application_name"] = "gw-migrate"
 	}
-	connection.SpeakUTF8(conn)
+	connection.Speak(conn)
 	return &Migrator{
 		config:     conn,
 		cfg:        cfg,

@@ -96,7 +96,6 @@ func (w *olderWorker) work() {
 	w.call("heartbeat", w.id, []int64{}, []int64{}, false)
 	jobs := w.claim()
 	byLease := make(map[int64][]int64)
-	var queued []claimed
 	for _, job := range jobs {
 		switch {
 		case job.attempts == 1 && job.n%10 == 1:
@@ -106,8 +105,6 @@ func (w *olderWorker) work() {
 			}
 			w.call("fail_job_batch", w.id, string(failures))
 			continue
-		case job.queue != nil:
-			queued = append(queued, job)
 		default:
 			byLease[job.lease] = append(byLease[job.lease], job.id)
 		}
@@ -117,9 +114,6 @@ func (w *olderWorker) work() {
 	}
 	for lease, ids := range byLease {
 		w.call("_gw_complete_claim", w.id, ids, lease)
-	}
-	for _, job := range queued {
-		w.call("_gw_complete_queued", w.id, []int64{job.id}, job.lease)
 	}
 	if len(jobs) == 0 {
 		w.call("stale_sweep")

@@ -14,6 +14,7 @@ import (
 // Repaired is the result of Repair.
 type Repaired struct {
 	Replaced []Object // the restored objects, with their former origin
+	Restored []string // what SQL's repair() has restored: rows and partitions that were lost
 	Left     []Object // other objects that stay: functions with a shared name but other arguments, and objects of no release
 }
 
@@ -34,7 +35,23 @@ func (m *Migrator) Repair(ctx context.Context) (Repaired, error) {
 	if err := m.replace(ctx, conn, statements); err != nil {
 		return Repaired{}, err
 	}
+	if repaired.Restored, err = m.restore(ctx, conn, status); err != nil {
+		return repaired, err
+	}
 	return repaired, nil
+}
+
+// restore calls repair() of the schema, if its version has that function.
+func (m *Migrator) restore(ctx context.Context, conn *pgx.Conn, status Status) ([]string, error) {
+	if !slices.ContainsFunc(status.Objects, func(o Object) bool { return o.plainName() == "repair" }) {
+		return nil, nil
+	}
+	rows, _ := conn.Query(ctx, "select r.what || ': ' || r.lost from "+m.qualified("repair")+"() as r") // CollectRows returns the error
+	restored, err := pgx.CollectRows(rows, pgx.RowTo[string])
+	if err != nil {
+		return nil, fmt.Errorf("restore rows: %w", err)
+	}
+	return restored, nil
 }
 
 // connectToChange connects to the schema for a change of its objects. Its error is a [*Refusal] where refuse returns one, or

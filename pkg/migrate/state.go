@@ -161,12 +161,10 @@ func (m *Migrator) inspect(ctx context.Context, conn *pgx.Conn) (Status, error) 
 	}
 	defer func() { _ = tx.Rollback(ctx) }()
 
-	// With this search_path, the catalog functions qualify all names that are not PostgreSQL's own. A row security
+	// With these settings, the catalog functions qualify all names that are not PostgreSQL's own. A row security
 	// policy may be foreign code: a query that it would filter fails instead.
-	for _, setting := range []string{"search_path = " + connection.OwnPath, "row_security = off"} {
-		if _, err := tx.Exec(ctx, "set local "+setting); err != nil {
-			return Status{}, fmt.Errorf("inspect schema: %w", err)
-		}
+	if _, err := tx.Exec(ctx, "set local row_security = off"+connection.Settings("local"), pgx.QueryExecModeSimpleProtocol); err != nil {
+		return Status{}, fmt.Errorf("inspect schema: %w", err)
 	}
 
 	var e evidence
@@ -273,7 +271,32 @@ func (m *Migrator) classifyOurs(ctx context.Context, tx pgx.Tx, e evidence, stat
 			status.Installed, enumerate(missing)))
 		return nil
 	}
+	if status.Refusal, err = m.refuseRenamed(ctx, tx); err != nil || status.Refusal != nil {
+		return err
+	}
 	return m.classifyInstalled(ctx, tx, e, status)
+}
+
+// refuseRenamed refuses a schema that has been renamed: its functions name the schema that it was.
+func (m *Migrator) refuseRenamed(ctx context.Context, tx pgx.Tx) (*Refusal, error) {
+	bodies, err := collect(ctx, tx, pgx.RowTo[string], `
+		select p.prosrc from pg_catalog.pg_proc as p join pg_catalog.pg_namespace as n on n.oid = p.pronamespace
+		 where n.nspname = $1 and p.proname = '_gw_namespace' and p.pronargs = 0`, m.schema)
+	if err != nil {
+		return nil, fmt.Errorf("read the name of the schema: %w", err)
+	}
+	for _, body := range bodies {
+		_, rest, isOurs := strings.Cut(body, "to_regprocedure('")
+		name, _, ends := strings.Cut(rest, "._gw_namespace()'")
+		if name = strings.ReplaceAll(name, "''", "'"); isOurs && ends && name != m.quoted() && name != m.schema { // plain tern may have the name without quotes
+			return &Refusal{
+				Reason:  ReasonHalfMade,
+				Problem: fmt.Sprintf("schema %s is the renamed schema %s, which its functions name", m.quoted(), name),
+				WayOut:  fmt.Sprintf("rename it back: alter schema %s rename to %s", m.quoted(), name),
+			}, nil
+		}
+	}
+	return nil, nil
 }
 
 // classifyInstalled checks an installed schema for later changes: a later Graphile Worker or a later release of

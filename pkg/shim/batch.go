@@ -7,6 +7,8 @@ import (
 	"errors"
 	"fmt"
 	"strings"
+
+	"github.com/gwsql/gw/internal/guard"
 )
 
 // BatchError records, for each element of an array payload, whether it has completed. Create it with [Batch].
@@ -34,7 +36,7 @@ func (e *BatchError) Error() string {
 	b.WriteString("Batch failures:")
 	for _, err := range e.Errs {
 		if err != nil {
-			b.WriteString("\n" + err.Error())
+			b.WriteString("\n" + guard.Text(err))
 		}
 	}
 	return b.String()
@@ -67,8 +69,8 @@ func (e *BatchError) ask(*outcome) {}
 
 // askForRest limits the retry to the elements that err reports as failed, if it is a BatchError.
 func (o *outcome) askForRest(err error) {
-	batch, ok := errors.AsType[*BatchError](err)
-	if !ok {
+	batch, ok := guard.As[*BatchError](err)
+	if !ok || batch == nil {
 		return
 	}
 	rest, err := batch.Remaining(o.job.Payload)

@@ -94,13 +94,13 @@ func (h *heartbeater) beat(ctx context.Context) (next time.Duration, err error) 
 		if lease, held := answer.leases[job.ID]; held {
 			job.hold.lease.Store(lease)
 		} else if h.running.interrupt(job, ErrLeaseLost) {
-			emit(h.events, LeaseLost{Job: job})
+			emit(h.events, LeaseLost{Job: job.shown()})
 			h.logger.Warn("lease lost, handler context canceled", "task_identifier", job.TaskIdentifier, "job_id", job.ID)
 		}
 	}
 	for _, job := range jobs {
 		if reason, canceled := answer.canceled[job.ID]; canceled && h.running.interrupt(job, cancelCause(reason)) {
-			emit(h.events, JobCanceled{Job: job, Reason: reason})
+			emit(h.events, JobCanceled{Job: job.shown(), Reason: reason})
 			h.logger.Warn("job canceled, handler context canceled", "task_identifier", job.TaskIdentifier, "job_id", job.ID, "reason", reason)
 		}
 	}

@@ -4,6 +4,8 @@ import (
 	"context"
 	"fmt"
 	"time"
+
+	"github.com/gwsql/gw/internal/storable"
 )
 
 // Job returns the job with this id, or an error matching [ErrJobNotFound].
@@ -52,9 +54,9 @@ func (c *Client) Complete(ctx context.Context, ids ...int64) ([]*JobInfo, error)
 
 // PermanentlyFail marks jobs as permanently failed, with the reason as their LastError, and returns them. They stay
 // until they are rescheduled, completed or cleaned up. An empty reason becomes "Manually marked as failed"; characters
-// that PostgreSQL cannot store are removed. Running jobs are skipped as by [Client.Complete].
+// that the database cannot store are removed or escaped. Running jobs are skipped as by [Client.Complete].
 func (c *Client) PermanentlyFail(ctx context.Context, reason string, ids ...int64) ([]*JobInfo, error) {
-	jobs, err := c.all(ctx, named(`S.permanently_fail_jobs($1::bigint[], $2::text)`), idArray(ids), orNull(cleanMessage(reason)))
+	jobs, err := c.all(ctx, named(`S.permanently_fail_jobs($1::bigint[], $2::text)`), idArray(ids), storable.Text(cleanMessage(reason)))
 	if err != nil {
 		return nil, fmt.Errorf("fail jobs: %w", err)
 	}
@@ -65,9 +67,10 @@ func (c *Client) PermanentlyFail(ctx context.Context, reason string, ids ...int6
 // LastError. The context of a running job's handler ends at the next heartbeat of its worker, within five seconds
 // unless the setting beat_every differs, with a cause that matches [ErrCanceled]. If the handler completes the job
 // nevertheless, the job is completed; in every other case it does not run again. Workers without heartbeats, such as
-// Node's, run the job to its end. Failed jobs are not changed. An empty reason becomes "Canceled".
+// Node's, run the job to its end. Failed jobs are not changed. An empty reason becomes "Canceled"; see
+// [Client.PermanentlyFail] for its characters.
 func (c *Client) Cancel(ctx context.Context, reason string, ids ...int64) ([]*JobInfo, error) {
-	jobs, err := c.all(ctx, named(`S.cancel_jobs($1::bigint[], $2::text)`), idArray(ids), orNull(reason))
+	jobs, err := c.all(ctx, named(`S.cancel_jobs($1::bigint[], $2::text)`), idArray(ids), storable.Text(cleanMessage(reason)))
 	if err != nil {
 		return nil, fmt.Errorf("cancel jobs: %w", err)
 	}

@@ -11,6 +11,7 @@ import (
 	"github.com/jackc/pgx/v5/pgxpool"
 
 	"github.com/gwsql/gw/internal/rows"
+	"github.com/gwsql/gw/internal/storable"
 )
 
 // DB is the part of pgx that a [Client] needs: *pgxpool.Pool, *pgxpool.Conn, *pgx.Conn and pgx.Tx implement it, in any
@@ -30,6 +31,9 @@ type database interface {
 	each(ctx context.Context, fn func(scan func(...any) error) error, sql string, args ...any) error
 }
 
+// askEncoding returns the encoding of the database. Texts with characters that it may lack are sent after it is known.
+const askEncoding = "select pg_catalog.getdatabaseencoding()::pg_catalog.text"
+
 type pgxDatabase struct{ db DB }
 
 func (d pgxDatabase) each(ctx context.Context, fn func(scan func(...any) error) error, sql string, args ...any) error {
@@ -43,6 +47,18 @@ func (d pgxDatabase) each(ctx context.Context, fn func(scan func(...any) error) 
 		db = conn
 	}
 	if err := checkEncoding(db); err != nil {
+		return err
+	}
+	args, err := storable.Args(args, func() (encoding string, err error) {
+		found, err := db.Query(ctx, askEncoding)
+		if err != nil {
+			return "", err
+		}
+		defer found.Close()
+		err = rows.Each(found, func(scan func(...any) error) error { return scan(&encoding) })
+		return encoding, err
+	})
+	if err != nil {
 		return err
 	}
 	found, err := db.Query(ctx, sql, args...)
@@ -73,6 +89,13 @@ func checkEncoding(db DB) error {
 type sqlDatabase struct{ db SQLDB }
 
 func (d sqlDatabase) each(ctx context.Context, fn func(scan func(...any) error) error, sql string, args ...any) (err error) {
+	args, err = storable.Args(args, func() (encoding string, err error) {
+		err = d.each(ctx, func(scan func(...any) error) error { return scan(&encoding) }, askEncoding)
+		return encoding, err
+	})
+	if err != nil {
+		return err
+	}
 	found, err := d.db.QueryContext(ctx, sql, args...)
 	if err != nil {
 		return err

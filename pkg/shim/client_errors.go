@@ -9,6 +9,7 @@ import (
 	"github.com/gwsql/gw/internal/sqlstate"
 )
 
+// The errors of a [Client].
 var (
 	// ErrJobNotFound is returned by [Client.Job], [Client.JobByKey] and [Client.Remove] if there is no such job. A
 	// completed job has no row.

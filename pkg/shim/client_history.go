@@ -5,8 +5,6 @@ import (
 	"encoding/json"
 	"fmt"
 	"time"
-
-	"github.com/gwsql/gw/internal/seconds"
 )
 
 // KeptTask is a task whose jobs are recorded; see [Client.KeepTask].
@@ -42,11 +40,9 @@ func (c *Client) StopKeepingTask(ctx context.Context, task string) (was bool, er
 // KeptTasks returns the tasks whose jobs are recorded, by name.
 func (c *Client) KeptTasks(ctx context.Context) ([]KeptTask, error) {
 	tasks, err := listed(ctx, c, func(scan func(...any) error) (kept KeptTask, err error) {
-		var keepFor float64
-		err = scan(&kept.Task, &keepFor, &kept.Payloads, &kept.Results)
-		kept.KeepFor = seconds.Duration(keepFor)
+		err = scan(&kept.Task, (*span)(&kept.KeepFor), &kept.Payloads, &kept.Results)
 		return kept, err
-	}, `select k.task, extract(epoch from k.keep_for)::double precision, k.payloads, k.results from S.list_kept_tasks() as k`)
+	}, `select k.task, `+spanOf("k.keep_for")+`, k.payloads, k.results from S.list_kept_tasks() as k`)
 	if err != nil {
 		return nil, fmt.Errorf("list kept tasks: %w", err)
 	}
@@ -73,15 +69,13 @@ type Attempt struct {
 func (c *Client) JobHistory(ctx context.Context, id int64) ([]Attempt, error) {
 	attempts, err := listed(ctx, c, func(scan func(...any) error) (a Attempt, err error) {
 		var worker, place, lastError *string
-		var runAt, startedAt *time.Time
-		err = scan(&a.Attempt, &a.MaxAttempts, &a.Outcome, &worker, &place, &runAt, &startedAt, &a.EndedAt, &lastError,
-			(*[]byte)(&a.Payload), (*[]byte)(&a.Result))
+		err = scan(&a.Attempt, &a.MaxAttempts, &a.Outcome, &worker, &place, (*moment)(&a.RunAt), (*moment)(&a.StartedAt),
+			(*moment)(&a.EndedAt), &lastError, (*[]byte)(&a.Payload), (*[]byte)(&a.Result))
 		a.WorkerID, a.Place, a.Error = orZero(worker), orZero(place), orZero(lastError)
-		a.RunAt, a.StartedAt = orZero(runAt), orZero(startedAt)
 		return a, err
 	}, `
 		select h.attempt::integer, h.max_attempts::integer, h.outcome, h.worker_id, h.place,
-		       case when pg_catalog.isfinite(h.run_at) then h.run_at end, h.started_at, h.ended_at, h.error, h.payload::text, h.result::text
+		       `+momentOf("h.run_at")+`, `+momentOf("h.started_at")+`, `+momentOf("h.ended_at")+`, h.error, h.payload::text, h.result::text
 		  from S.job_history($1::bigint) as h`, id)
 	if err != nil {
 		return nil, fmt.Errorf("read the history of job %d: %w", id, err)
@@ -111,18 +105,13 @@ type Percentiles struct{ P50, P95, P99 time.Duration }
 func (c *Client) TaskStats(ctx context.Context, task string, since, until time.Time) (*TaskStats, error) {
 	s := &TaskStats{}
 	err := c.each(ctx, func(scan func(...any) error) error {
-		var times [6]*float64
-		err := scan(&s.Attempts, &s.Completed, &s.Failed, &s.PermanentlyFailed, &s.Recovered, &s.Snoozed, &s.Returned,
-			&times[0], &times[1], &times[2], &times[3], &times[4], &times[5])
-		for i, to := range []*time.Duration{&s.Waited.P50, &s.Waited.P95, &s.Waited.P99, &s.Ran.P50, &s.Ran.P95, &s.Ran.P99} {
-			*to = seconds.Duration(orZero(times[i]))
-		}
-		return err
+		return scan(&s.Attempts, &s.Completed, &s.Failed, &s.PermanentlyFailed, &s.Recovered, &s.Snoozed, &s.Returned,
+			(*span)(&s.Waited.P50), (*span)(&s.Waited.P95), (*span)(&s.Waited.P99),
+			(*span)(&s.Ran.P50), (*span)(&s.Ran.P95), (*span)(&s.Ran.P99))
 	}, `
 		select s.attempts, s.completed, s.failed, s.permanently_failed, s.recovered, s.snoozed, s.returned,
-		       extract(epoch from s.waited_p50)::double precision, extract(epoch from s.waited_p95)::double precision,
-		       extract(epoch from s.waited_p99)::double precision, extract(epoch from s.ran_p50)::double precision,
-		       extract(epoch from s.ran_p95)::double precision, extract(epoch from s.ran_p99)::double precision
+		       `+spanOf("s.waited_p50")+`, `+spanOf("s.waited_p95")+`, `+spanOf("s.waited_p99")+`,
+		       `+spanOf("s.ran_p50")+`, `+spanOf("s.ran_p95")+`, `+spanOf("s.ran_p99")+`
 		  from S.task_stats($1::text, $2::timestamptz, $3::timestamptz) as s`,
 		task, since.UTC().Format(time.RFC3339Nano), textOfTime(until))
 	if err != nil {

@@ -110,14 +110,9 @@ func (c *Client) tryByKey(ctx context.Context, call keyedCall, opts *AddOptions,
 	}
 	var job *KeyedJob
 	err = c.each(ctx, func(scan func(...any) error) error {
-		var dueAt *time.Time
 		job = &KeyedJob{}
-		if err := scan(&job.ID, &job.State, &dueAt, &job.IsNew); err != nil {
-			return err
-		}
-		job.DueAt = orZero(dueAt)
-		return nil
-	}, `select r.id, r.state, case when pg_catalog.isfinite(r.due_at) then r.due_at end, r.is_new
+		return scan(&job.ID, &job.State, (*moment)(&job.DueAt), &job.IsNew)
+	}, `select r.id, r.state, `+momentOf("r.due_at")+`, r.is_new
 		  from `+addedBy("S."+call.name+"("+sql, call.adds, carried, fmt.Sprintf("$%d", len(args))), args...)
 	return job, err
 }

@@ -5,8 +5,6 @@ import (
 	"encoding/json"
 	"fmt"
 	"time"
-
-	"github.com/gwsql/gw/internal/seconds"
 )
 
 // Limit limits how many jobs run at once, or start per time, in all workers together. A zero value means no limit; at least
@@ -107,22 +105,19 @@ func (c *Client) Limits(ctx context.Context) ([]LimitInfo, error) {
 		var (
 			tasks, by                              *string
 			maxRunning, totalRunning, rate, bursts *int
-			per, strict                            *float64
 		)
-		err = scan(&limit.Name, &tasks, &by, &maxRunning, &totalRunning, &rate, &per, &bursts, &limit.Fair, &strict,
+		err = scan(&limit.Name, &tasks, &by, &maxRunning, &totalRunning, &rate, (*span)(&limit.Per), &bursts, &limit.Fair, (*span)(&limit.Strict),
 			&limit.Lanes, &limit.Running, &limit.FullLanes, &limit.ClosedLanes)
 		limit.By, limit.MaxRunning, limit.TotalRunning = orZero(by), orZero(maxRunning), orZero(totalRunning)
-		limit.Rate, limit.Per, limit.Burst = orZero(rate), seconds.Duration(orZero(per)), orZero(bursts)
-		limit.Strict = seconds.Duration(orZero(strict))
+		limit.Rate, limit.Burst = orZero(rate), orZero(bursts)
 		if err == nil && tasks != nil {
 			err = json.Unmarshal([]byte(*tasks), &limit.Tasks)
 		}
 		return limit, err
 	}, `
 		select l.name, pg_catalog.array_to_json(l.tasks)::text, l.by, l.max_running, l.total_running, l.rate,
-		       extract(epoch from l.per)::double precision, l.burst, l.fair,
-		       extract(epoch from l.strict)::double precision, l.lanes, l.running, l.full_lanes, l.closed_lanes
-		  from S.list_limits() as l
+		       `+spanOf("l.per")+`, l.burst, l.fair, `+spanOf("l.strict")+`, l.lanes, l.running, l.full_lanes, l.closed_lanes
+		  from S.list_limits(count_waiting => false) as l
 		 order by l.name`)
 	if err != nil {
 		return nil, fmt.Errorf("list limits: %w", err)
@@ -144,15 +139,14 @@ type Reason struct {
 func (c *Client) Why(ctx context.Context, id int64) ([]Reason, error) {
 	reasons, err := listed(ctx, c, func(scan func(...any) error) (reason Reason, err error) {
 		var blocking, detail *string
-		var until *time.Time
-		err = scan(&reason.Reason, &detail, &until, &blocking, &reason.Remedy)
-		reason.Detail, reason.Until = orZero(detail), orZero(until)
+		err = scan(&reason.Reason, &detail, (*moment)(&reason.Until), &blocking, &reason.Remedy)
+		reason.Detail = orZero(detail)
 		if err == nil && blocking != nil {
 			err = json.Unmarshal([]byte(*blocking), &reason.BlockingJobIDs)
 		}
 		return reason, err
 	}, `
-		select w.reason, w.detail, case when pg_catalog.isfinite(w.until) then w.until end,
+		select w.reason, w.detail, `+momentOf("w.until")+`,
 		       pg_catalog.array_to_json(w.blocking_job_ids)::text, w.remedy
 		  from S.why($1::bigint) as w`, id)
 	if err == nil && reasons == nil {

@@ -42,15 +42,13 @@ func (c *Client) ListHistory(ctx context.Context, filter HistoryFilter) ([]Histo
 	rows, err := listed(ctx, c, func(scan func(...any) error) (row HistoryRow, err error) {
 		a := &row.Attempt
 		var worker, place, key, lastError *string
-		var runAt, startedAt, createdAt *time.Time
-		err = scan(&row.JobID, &row.Task, &a.Attempt, &a.MaxAttempts, &a.Outcome, &worker, &place, &key, &startedAt, &a.EndedAt, &runAt,
-			&createdAt, &lastError)
+		err = scan(&row.JobID, &row.Task, &a.Attempt, &a.MaxAttempts, &a.Outcome, &worker, &place, &key, (*moment)(&a.StartedAt),
+			(*moment)(&a.EndedAt), (*moment)(&a.RunAt), (*moment)(&row.CreatedAt), &lastError)
 		a.WorkerID, a.Place, a.Error, row.JobKey = orZero(worker), orZero(place), orZero(lastError), orZero(key)
-		a.RunAt, a.StartedAt, row.CreatedAt = orZero(runAt), orZero(startedAt), orZero(createdAt)
 		return row, err
 	}, `
 		select h.job_id, h.task_identifier, h.attempt::integer, h.max_attempts::integer, h.outcome, h.worker_id, h.place, h.key,
-		       h.started_at, h.ended_at, case when pg_catalog.isfinite(h.run_at) then h.run_at end, h.created_at, h.error
+		       `+momentOf("h.started_at")+`, `+momentOf("h.ended_at")+`, `+momentOf("h.run_at")+`, `+momentOf("h.created_at")+`, h.error
 		  from S.list_history($1::text, $2::text, $3::text, $4::text, $5::boolean, $6::timestamptz, $7::timestamptz, $8::timestamptz,
 		                      $9::bigint, $10::integer) as h`,
 		orNull(filter.Task), orNull(filter.Outcome), orNull(filter.WorkerID), orNull(filter.JobKey), filter.Failures,

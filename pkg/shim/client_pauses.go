@@ -4,6 +4,8 @@ import (
 	"context"
 	"fmt"
 	"time"
+
+	"github.com/gwsql/gw/internal/storable"
 )
 
 // PauseTarget is the target of a pause: the jobs of a task, the jobs in a named queue, a limit, one lane of a limit, or
@@ -38,7 +40,7 @@ func (c *Client) Pause(ctx context.Context, target PauseTarget, opts *PauseOptio
 		err = c.order(ctx, `
 			select S.pause($1::text, $2::text, $3::text, $4::text, $5::text,
 			               coalesce($6::timestamptz, pg_catalog.now() operator(pg_catalog.+) `+microseconds("$7")+`))::text`,
-			append(target.arguments(), orNull(opts.Reason), orNil(timing.at), orNil(timing.in))...)
+			append(target.arguments(), storable.Text(opts.Reason), orNil(timing.at), orNil(timing.in))...)
 	}
 	if err != nil {
 		return fmt.Errorf("pause: %w", err)
@@ -69,14 +71,13 @@ type PauseInfo struct {
 func (c *Client) Pauses(ctx context.Context) ([]PauseInfo, error) {
 	pauses, err := listed(ctx, c, func(scan func(...any) error) (pause PauseInfo, err error) {
 		var task, queue, limit, lane, reason, author *string
-		var until *time.Time
-		err = scan(&task, &queue, &limit, &lane, &reason, &author, &pause.PausedAt, &until)
+		err = scan(&task, &queue, &limit, &lane, &reason, &author, (*moment)(&pause.PausedAt), (*moment)(&pause.Until))
 		pause.Task, pause.Queue, pause.Limit, pause.Lane = orZero(task), orZero(queue), orZero(limit), orZero(lane)
-		pause.Reason, pause.Author, pause.Until = orZero(reason), orZero(author), orZero(until)
+		pause.Reason, pause.Author = orZero(reason), orZero(author)
 		return pause, err
 	}, `
-		select p.task, p.queue, p.limit_name, p.lane, p.reason, p.author, p.paused_at,
-		       case when pg_catalog.isfinite(p.until) then p.until end
+		select p.task, p.queue, p.limit_name, p.lane, p.reason, p.author, `+momentOf("p.paused_at")+`,
+		       `+momentOf("p.until")+`
 		  from S.list_pauses() as p`)
 	if err != nil {
 		return nil, fmt.Errorf("list pauses: %w", err)

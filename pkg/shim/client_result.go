@@ -8,6 +8,7 @@ import (
 	"time"
 )
 
+// The errors of [Wait] and [AddAndWait], with [*JobFailedError].
 var (
 	// ErrNoResult is matched by the error of [Wait] and [AddAndWait] for a job that completed without a result: its worker
 	// reported none, or nobody had asked for it before the end of the job, so that it is not even known whether it completed

@@ -8,6 +8,8 @@ import (
 	"strings"
 
 	"github.com/jackc/pgx/v5/pgconn"
+
+	"github.com/gwsql/gw/internal/guard"
 )
 
 // Completion completes jobs by a statement. It is for a handler that sends its transaction together with the commit, to
@@ -24,7 +26,8 @@ type Completion struct {
 	// Args are its four parameters, each as a string, or nil for null.
 	Args []any
 
-	jobs []*Job
+	jobs []*Job // as given
+	own  []*Job // those of the worker
 }
 
 // CompletionOf returns a completion of jobs that one worker holds.
@@ -45,27 +48,29 @@ func CompletionOf(jobs []*Job) (*Completion, error) {
 
 func newCompletion(jobs []*Job) *Completion {
 	var ids, leases []byte
-	for _, job := range jobs {
-		ids = strconv.AppendInt(append(ids, ','), job.ID, 10)
-		leases = strconv.AppendInt(append(leases, ','), job.hold.complete(), 10)
+	own := make([]*Job, len(jobs))
+	for i, job := range jobs {
+		own[i] = job.own()
+		ids = strconv.AppendInt(append(ids, ','), own[i].ID, 10)
+		leases = strconv.AppendInt(append(leases, ','), own[i].hold.complete(), 10)
 	}
-	worker := jobs[0].worker
+	worker := own[0].worker
 	return &Completion{
 		SQL:  worker.completeAll,
-		Args: []any{worker.cfg.WorkerID, "{" + string(ids[1:]) + "}", "{" + string(leases[1:]) + "}", arrayOfResults(jobs)},
-		jobs: jobs,
+		Args: []any{worker.cfg.WorkerID, "{" + string(ids[1:]) + "}", "{" + string(leases[1:]) + "}", arrayOfResults(own)},
+		jobs: slices.Clone(jobs), own: own,
 	}
 }
 
 // arrayOfResults returns the results of jobs as an array of text, nil if none has one.
 func arrayOfResults(jobs []*Job) any {
-	if !slices.ContainsFunc(jobs, func(job *Job) bool { return job.result != "" }) {
+	if !slices.ContainsFunc(jobs, func(job *Job) bool { return job.hold.result != "" }) {
 		return nil
 	}
 	elements := slices.Repeat([]string{"null"}, len(jobs))
 	for i, job := range jobs {
-		if job.result != "" {
-			elements[i] = arrayElement(job.result)
+		if job.hold.result != "" {
+			elements[i] = arrayElement(job.hold.result)
 		}
 	}
 	return "{" + strings.Join(elements, ",") + "}"
@@ -73,7 +78,7 @@ func arrayOfResults(jobs []*Job) any {
 
 // Committed reports that the transaction was committed: the jobs are completed, whatever their handler returns.
 func (c *Completion) Committed() {
-	for _, job := range c.jobs {
+	for _, job := range c.own {
 		job.hold.committed.Store(true)
 	}
 }
@@ -81,17 +86,17 @@ func (c *Completion) Committed() {
 // RolledBack reports that the transaction was not committed and can no longer be, so that the handler's result for the
 // jobs counts. It returns the jobs that the worker no longer holds, if err is that error.
 func (c *Completion) RolledBack(err error) (lost []*Job) {
-	for _, job := range c.jobs {
+	for _, job := range c.own {
 		job.hold.completing.Store(false)
 	}
-	refusal, ok := errors.AsType[*pgconn.PgError](err)
+	refusal, ok := guard.As[*pgconn.PgError](err)
 	if !ok || refusal.Code != "GWWLL" {
 		return nil
 	}
 	ids := strings.Split(refusal.Detail, ",")
-	for _, job := range c.jobs {
+	for i, job := range c.own {
 		if slices.Contains(ids, strconv.FormatInt(job.ID, 10)) {
-			lost = append(lost, job)
+			lost = append(lost, c.jobs[i])
 		}
 	}
 	return lost

@@ -11,6 +11,7 @@ import (
 
 	"github.com/jackc/pgx/v5"
 
+	"github.com/gwsql/gw/internal/guard"
 	"github.com/gwsql/gw/pkg/crontab"
 )
 
@@ -128,7 +129,7 @@ func (c Config) completed() (Config, error) {
 	c.Concurrency = cmp.Or(c.Concurrency, 1)
 	c.PollInterval = min(cmp.Or(c.PollInterval, defaultPollInterval), longestPollInterval)
 	c.Grace = cmp.Or(c.Grace, defaultGrace)
-	c.Logger = cmp.Or(c.Logger, slog.Default())
+	c.Logger = guard.Logger(cmp.Or(c.Logger, slog.Default()))
 	if c.WorkerID == "" {
 		c.WorkerID = newWorkerID()
 	}

@@ -40,8 +40,7 @@ func ownPool(ctx context.Context, callers *pgxpool.Pool) (*pgxpool.Pool, error) 
 	config.HealthCheckPeriod = 2 * spareTime
 	config.ShouldPing = func(_ context.Context, p pgxpool.ShouldPingParams) bool { return p.IdleDuration > quietTime }
 	config.PingTimeout = pingTimeout
-	connection.SpeakUTF8(config.ConnConfig)
-	pinPath(config)
+	pinSettings(config)
 	pool, err := pgxpool.NewWithConfig(ctx, config)
 	if err != nil {
 		return nil, fmt.Errorf("make the worker's own pool: %w", err)
@@ -49,22 +48,20 @@ func ownPool(ctx context.Context, callers *pgxpool.Pool) (*pgxpool.Pool, error) 
 	return pool, nil
 }
 
-// pinPath gives connections [connection.OwnPath] until a pooler refuses one because of it. From then on they have none,
-// and only the schema-qualified names in our statements prevent the use of foreign objects.
-func pinPath(config *pgxpool.Config) {
+// pinSettings gives connections the settings of [connection.Pin] until a pooler refuses one because of them. From then on they
+// have only those that poolers know, and only the schema-qualified names in our statements prevent the use of foreign objects.
+func pinSettings(config *pgxpool.Config) {
 	var isRefused atomic.Bool
 	before, onError := config.BeforeConnect, config.ConnConfig.OnPgError
 	config.BeforeConnect = func(ctx context.Context, conn *pgx.ConnConfig) error {
-		if !isRefused.Load() {
-			conn.RuntimeParams["search_path"] = connection.OwnPath
-		}
+		connection.Pin(conn, isRefused.Load())
 		if before == nil {
 			return nil
 		}
 		return before(ctx, conn)
 	}
 	config.ConnConfig.OnPgError = func(conn *pgconn.PgConn, err *pgconn.PgError) bool {
-		if connection.RefusesPath(err) {
+		if connection.RefusesSettings(err) {
 			isRefused.Store(true)
 		}
 		return onError == nil || onError(conn, err)

@@ -3,6 +3,8 @@ package shim
 import (
 	"fmt"
 	"time"
+
+	"github.com/gwsql/gw/internal/guard"
 )
 
 // request is implemented by errors with which a handler asks for an outcome. If one wraps another, the outer one
@@ -10,6 +12,15 @@ import (
 type request interface {
 	error
 	ask(*outcome)
+}
+
+// requestOf returns the request in err, nil without one.
+func requestOf(err error) request {
+	asked, ok := guard.As[request](err)
+	if !ok || guard.Call(func() { asked.ask(&outcome{}) }) != nil { // it may be a typed nil
+		return nil
+	}
+	return asked
 }
 
 // DiscardError fails a job permanently. Create it with [Discard].

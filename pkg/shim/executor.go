@@ -7,6 +7,8 @@ import (
 	"sync"
 	"sync/atomic"
 	"time"
+
+	"github.com/gwsql/gw/internal/guard"
 )
 
 // executor runs handlers one after the other. A worker has as many executors as its concurrency.
@@ -85,7 +87,7 @@ func (e *executor) begin(jobs []*Job) bool {
 	}
 	e.jobs, e.started = jobs, time.Now()
 	for _, job := range jobs {
-		job.hold.context.Context, job.hold.context.job = e.handling, job
+		job.hold.context.Context, job.hold.context.job = e.handling, job.shown()
 	}
 	return true
 }
@@ -141,7 +143,7 @@ func (e *executor) execute(job *Job, task task) {
 		defer cancel()
 		ctx = timed
 	}
-	emit(e.events, JobStarted{Job: job})
+	emit(e.events, JobStarted{Job: job.shown()})
 	if !task.inTx {
 		e.watchPool(job.worker)
 	}
@@ -214,14 +216,14 @@ func (e *executor) judge(o outcome, task task, cause, err error) outcome {
 	case o.job.hold.isCommitted():
 		o.verdict = committed
 		if err != nil {
-			o.message = err.Error()
+			o.message = guard.Text(err)
 		}
 		return o
 	case errors.Is(cause, ErrLeaseLost):
 		o.verdict = lost
 		return o
 	case e.isLost(o.job, task, cause, err):
-		o.verdict, o.message = cut, cleanMessage(err.Error())
+		o.verdict, o.message = cut, cleanMessage(guard.Text(err))
 		return o
 	case o.job.hold.isCompleting():
 		// Only the database can tell whether the transaction was committed. Failing a job that is deleted changes
@@ -237,12 +239,12 @@ func (e *executor) judge(o outcome, task task, cause, err error) outcome {
 		o.verdict = failed
 	}
 
-	o.message = err.Error()
-	if timeout, ok := errors.AsType[*TimeoutError](cause); ok && !errors.Is(err, timeout) {
+	o.message = guard.Text(err)
+	if timeout, ok := errors.AsType[*TimeoutError](cause); ok && !guard.Is(err, timeout) {
 		o.message = timeout.Error() + ": " + o.message
 	}
 	if errors.Is(cause, ErrCanceled) { // whatever the handler asks for, the database would not run the job again
-		if !errors.Is(err, ErrCanceled) {
+		if !guard.Is(err, ErrCanceled) {
 			o.message = cause.Error() + ": " + o.message
 		}
 		o.permanent = true
@@ -250,7 +252,7 @@ func (e *executor) judge(o outcome, task task, cause, err error) outcome {
 		o.message = cleanMessage(o.message)
 		return o
 	}
-	if request, ok := errors.AsType[request](err); ok {
+	if request := requestOf(err); request != nil {
 		request.ask(&o)
 	}
 	o.askForRest(err)
@@ -277,28 +279,20 @@ func (o *outcome) interrupt() {
 	o.verdict = returned
 }
 
-// customDelay returns the delay of the task's own back-off, nil if it panics.
+// customDelay returns the delay of the task's own back-off, nil if it does not return one.
 func customDelay(backoff func(int) time.Duration, attempt int) *time.Duration {
-	var delay time.Duration
-	err := recovered(func() error {
-		delay = max(backoff(attempt), 0)
-		return nil
-	})
-	if err != nil {
-		return nil
-	}
-	return &delay
+	return guard.Ask(nil, func() *time.Duration { return new(max(backoff(attempt), 0)) })
 }
 
 func (e *executor) tell(o outcome) {
 	switch {
 	case o.interrupted || o.verdict == cut || o.verdict == lost && o.err != nil:
-		emit(e.events, JobInterrupted{Job: o.job, Duration: o.duration, Err: o.err})
+		emit(e.events, JobInterrupted{Job: o.job.shown(), Duration: o.duration, Err: o.err})
 	case o.err == nil:
-		emit(e.events, JobSucceeded{Job: o.job, Duration: o.duration})
+		emit(e.events, JobSucceeded{Job: o.job.shown(), Duration: o.duration})
 	case o.snoozed || o.verdict == rateLimited:
-		emit(e.events, JobSnoozed{Job: o.job, Duration: o.duration, Delay: *o.delay})
+		emit(e.events, JobSnoozed{Job: o.job.shown(), Duration: o.duration, Delay: *o.delay})
 	default:
-		emit(e.events, JobErrored{Job: o.job, Duration: o.duration, Err: o.err})
+		emit(e.events, JobErrored{Job: o.job.shown(), Duration: o.duration, Err: o.err})
 	}
 }

@@ -9,7 +9,7 @@ import (
 // executeMany is execute for a handler of several jobs.
 func (e *executor) executeMany(jobs []*Job, task task) {
 	for _, job := range jobs {
-		emit(e.events, JobStarted{Job: job})
+		emit(e.events, JobStarted{Job: job.shown()})
 	}
 	e.watchPool(jobs[0].worker)
 	ctx := e.handling
@@ -45,7 +45,7 @@ func (e *executor) executeMany(jobs []*Job, task task) {
 		}
 	}()
 	err = recovered(func() error {
-		errs = task.many(ctx, jobs)
+		errs = task.many(ctx, shown(jobs))
 		return nil
 	})
 }

@@ -10,14 +10,14 @@ import (
 // call calls the handler of a job.
 func (e *executor) call(ctx context.Context, job *Job, task task) error {
 	if !task.inTx {
-		return task.handler(job.within(ctx), job)
+		return task.handler(job.within(ctx), job.shown())
 	}
 	jobs := []*Job{job}
 	tx := newHandlerTx(ctx, jobs)
 	tx.jobs = jobs
 	err := errExited
 	defer func() { tx.close(err) }()
-	err = e.commit(tx, task.handler(job.within(ctx), job))
+	err = e.commit(tx, task.handler(job.within(ctx), job.shown()))
 	return err
 }
 
@@ -45,7 +45,7 @@ func (e *executor) executeManyTx(jobs []*Job, task task) {
 	defer e.end()
 	e.ownJobs()
 	for _, job := range jobs {
-		emit(e.events, JobStarted{Job: job})
+		emit(e.events, JobStarted{Job: job.shown()})
 	}
 	for together := !e.losses.haveAny(jobs); together && len(jobs) > 1; {
 		jobs, together = e.runTogether(jobs, task)
@@ -105,7 +105,7 @@ func (e *executor) callTx(jobs []*Job, task task) *txCall {
 	go func() { // which the handler may end
 		defer close(ended)
 		err := recovered(func() error {
-			c.errs = errorsOf(task.many(ctx, jobs), len(jobs))
+			c.errs = errorsOf(task.many(ctx, shown(jobs)), len(jobs))
 			return nil
 		})
 		if err != nil {

@@ -6,6 +6,8 @@ import (
 	"fmt"
 	"sync/atomic"
 	"time"
+
+	"github.com/gwsql/gw/internal/guard"
 )
 
 // maxUnwritten limits the outcomes that wait to be written; above it nothing is claimed until the database has
@@ -245,7 +247,7 @@ func (f *fetcher) askForbidden(stop context.Context, set *taskSet, tasks []strin
 	asked, err := set.ask(ctx, f.forbidden, tasks)
 	if err != nil {
 		emit(f.events, ClaimFailed{Err: err, Duration: time.Since(started)})
-		return forbidden{}, errors.New(err.Error()) // a class of this error must not count as the worker's mistake
+		return forbidden{}, errors.New(guard.Text(err)) // a class of this error must not count as the worker's mistake
 	}
 	return asked, nil
 }

@@ -260,7 +260,7 @@ func (q *queue) behindCursor(task string) *pgxpool.Pool {
 	config.AfterConnect = func(ctx context.Context, conn *pgx.Conn) error {
 		_, err := conn.Exec(ctx, `
 			select set_config('gw.claim_cursor', array[
-			         graphile_worker._gw_cursor_scope(graphile_worker._gw_new_claim('worker', array[$1::text], 1, null, now(), null, null, 1)), c.now + 500000, c.now + 500000, 0, c.now, 0, c.now]::text, false)
+			         graphile_worker._gw_cursor_scope(graphile_worker._gw_new_claim('worker', array[$1::text], 1, null, now(), null, null, 1)), c.now + 500000, c.now + 500000, 0, c.now, 0, c.now, 1]::text, false)
 			  from (select graphile_worker._gw_lease(clock_timestamp()) as now) as c`, task)
 		return err
 	}

@@ -60,6 +60,7 @@ type finisher struct {
 	interrupted int // returned jobs that had started
 	unwritten   int // outcomes that could not be written
 	left        int // jobs of which the database refuses every outcome
+	refused     int // outcomes of leases that the worker no longer holds
 
 	// Memory reused by the next flush.
 	batch     []outcome

@@ -6,6 +6,8 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+
+	"github.com/gwsql/gw/internal/guard"
 )
 
 // ForbiddenFlags are flags of jobs of this task that the worker does not claim, in addition to Config.ForbiddenFlags,
@@ -51,12 +53,16 @@ func (f forbiddenFlags) ask(ctx context.Context) (flags []string, err error) {
 	if f.fn == nil {
 		return f.list, nil
 	}
-	err = recovered(func() error {
-		flags, err = f.fn(ctx)
-		return err
+	fault := guard.Call(func() {
+		if err = recovered(func() error { flags, err = f.fn(ctx); return err }); err != nil {
+			err = fmt.Errorf("ask for forbidden flags: %w", err)
+		}
 	})
-	if err != nil {
-		return nil, fmt.Errorf("ask for forbidden flags: %w", err)
+	switch {
+	case fault != nil:
+		return nil, fmt.Errorf("ask for forbidden flags: %w", fault)
+	case err != nil:
+		return nil, err
 	}
 	return flags, nil
 }

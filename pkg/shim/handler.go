@@ -6,11 +6,13 @@ import (
 	"errors"
 	"fmt"
 	"runtime/debug"
+
+	"github.com/gwsql/gw/internal/guard"
 )
 
 // Handler runs one job. Returning nil completes the job; returning an error, or panicking, fails the attempt and stores
 // the error text in the job's last_error. [Discard], [RetryIn], [Snooze], [RateLimited] and [Batch] return errors that set
-// another outcome.
+// another outcome. The job is the handler's own copy: what the handler changes in it does not reach the outcome.
 //
 // The context ends when the worker has to stop: its [context.Cause] is then [ErrShutdown], and an error returned after
 // that returns the job to the queue without counting the attempt, unless it is a [SnoozeError], a [RateLimitedError], or
@@ -55,7 +57,7 @@ var errExited = errors.New("handler ended its goroutine instead of returning")
 func recovered(fn func() error) (err error) {
 	defer func() {
 		if v := recover(); v != nil {
-			err = fmt.Errorf("panic: %v\n\n%s", v, debug.Stack())
+			err = fmt.Errorf("panic: %s\n\n%s", guard.Value(v), debug.Stack())
 		}
 	}()
 	return fn()

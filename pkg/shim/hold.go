@@ -40,6 +40,11 @@ type hold struct {
 	tx *handlerTx
 	// saving counts the calls in flight that act by the lease. Meanwhile the job is not renewed.
 	saving atomic.Int32
+	// shown is the job as its handler and the receivers of events know it, who may change it.
+	shown   Job
+	isShown bool
+	own     *Job   // the one that was copied
+	result  string // the JSON that the handler has set, empty without
 	// more is nil for most jobs.
 	more atomic.Pointer[extras]
 }
@@ -62,6 +67,44 @@ func (e *extras) stepsOf() *steps {
 		e.steps.CompareAndSwap(nil, &steps{saved: make(map[string]string)})
 	}
 	return e.steps.Load()
+}
+
+// shown returns the copy of a job that a handler and the receivers of events get. The worker itself goes by the job, so that
+// no change of theirs reaches an outcome. The first call must not be concurrent with another one.
+func (j *Job) shown() *Job {
+	if !j.hold.isShown {
+		j.hold.shown, j.hold.isShown, j.hold.own = *j, true, j
+	}
+	return &j.hold.shown
+}
+
+// own returns the job of the worker of which the handler was given j.
+func (j *Job) own() *Job {
+	if j.hold == nil || j.hold.own == nil {
+		return j
+	}
+	return j.hold.own
+}
+
+// shown returns the copies of jobs that a handler gets.
+func shown(jobs []*Job) []*Job {
+	copies := make([]*Job, len(jobs))
+	for i, job := range jobs {
+		copies[i] = job.shown()
+	}
+	return copies
+}
+
+// ownOf returns the jobs of the worker of which a handler was given copies.
+func ownOf(copies []*Job) ([]*Job, error) {
+	jobs := make([]*Job, len(copies))
+	for i, job := range copies {
+		if job == nil || job.hold == nil || job.hold.tx == nil {
+			return nil, errNoTx
+		}
+		jobs[i] = job.own()
+	}
+	return jobs, nil
 }
 
 // useLease returns the lease, which stays the same until release is called.

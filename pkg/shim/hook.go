@@ -8,6 +8,8 @@ import (
 	"sync"
 	"sync/atomic"
 	"time"
+
+	"github.com/gwsql/gw/internal/guard"
 )
 
 const (
@@ -98,7 +100,7 @@ func (h *Hook) deliver() {
 func (h *Hook) deliverOne(e Event) {
 	defer func() {
 		if v := recover(); v != nil {
-			h.logger.Error("a hook panicked", "event", fmt.Sprintf("%T", e), "error", v, "stack", string(debug.Stack()))
+			h.logger.Error("a hook panicked", "event", fmt.Sprintf("%T", e), "error", guard.Value(v), "stack", string(debug.Stack()))
 		}
 	}()
 	h.call(e)

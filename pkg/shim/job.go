@@ -27,7 +27,7 @@ type Job struct {
 	hold   *hold
 
 	carried map[string]string // the context stored with the job
-	result  string            // the JSON that the handler has set, empty without
+	result  string            // the JSON that the handler has set for a job without a hold
 }
 
 // ClaimedAt returns when the worker claimed the job, by the clock of the database; zero if no worker did.

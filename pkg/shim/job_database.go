@@ -87,7 +87,7 @@ func (j *Job) completeByHandler(ctx context.Context, c *Client) error {
 	j.hold.renewing.Unlock()
 	var done bool
 	err := c.each(ctx, func(scan func(...any) error) error { return scan(&done) },
-		`select S.complete_job($1::text, $2::bigint, $3::bigint, $4::json)`, j.worker.cfg.WorkerID, j.ID, lease, orNull(j.result))
+		`select S.complete_job($1::text, $2::bigint, $3::bigint, $4::json)`, j.worker.cfg.WorkerID, j.own().ID, lease, orNull(j.hold.result))
 	if err == nil && !done {
 		err = ErrLeaseLost
 	}

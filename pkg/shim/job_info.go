@@ -29,26 +29,23 @@ type JobInfo struct {
 
 // jobColumns are the columns that scanInfo reads after the names of the task and the queue, from r, a row of the table
 // or of the view jobs. A time.Time cannot hold an infinite time.
-const jobColumns = `
-	r.id, r.priority, case when pg_catalog.isfinite(r.run_at) then r.run_at end, r.attempts, r.max_attempts, r.last_error,
-	case when pg_catalog.isfinite(r.created_at) then r.created_at end, case when pg_catalog.isfinite(r.updated_at) then r.updated_at end, r.key,
-	case when pg_catalog.isfinite(r.locked_at) then r.locked_at end, r.locked_by, r.revision, r.flags::text`
+var jobColumns = `
+	r.id, r.priority, ` + momentOf("r.run_at") + `, r.attempts, r.max_attempts, r.last_error,
+	` + momentOf("r.created_at") + `, ` + momentOf("r.updated_at") + `, r.key,
+	` + momentOf("r.locked_at") + `, r.locked_by, r.revision, r.flags::text`
 
 func scanInfo(scan func(...any) error) (*JobInfo, error) {
 	var (
 		job                                          JobInfo
 		task, queue, lastError, key, lockedBy, flags *string
-		runAt, createdAt, updatedAt, lockedAt        *time.Time
 	)
-	err := scan(&task, &queue, &job.ID, &job.Priority, &runAt, &job.Attempts, &job.MaxAttempts, &lastError, &createdAt,
-		&updatedAt, &key, &lockedAt, &lockedBy, &job.Revision, &flags)
+	err := scan(&task, &queue, &job.ID, &job.Priority, (*moment)(&job.RunAt), &job.Attempts, &job.MaxAttempts, &lastError,
+		(*moment)(&job.CreatedAt), (*moment)(&job.UpdatedAt), &key, (*moment)(&job.LockedAt), &lockedBy, &job.Revision, &flags)
 	if err != nil {
 		return nil, err
 	}
 	job.TaskIdentifier, job.QueueName, job.LastError = orZero(task), orZero(queue), orZero(lastError)
 	job.Key, job.LockedBy = orZero(key), orZero(lockedBy)
-	job.RunAt, job.CreatedAt = orZero(runAt), orZero(createdAt)
-	job.UpdatedAt, job.LockedAt = orZero(updatedAt), orZero(lockedAt)
 	if flags != nil {
 		if job.Flags, err = flagNames([]byte(*flags)); err != nil {
 			return nil, fmt.Errorf("read flags of job %d: %w", job.ID, err)

@@ -57,6 +57,7 @@ func (k *keeper) run(ctx context.Context) {
 			err = k.checkRevision(ctx)
 		case <-sweep.C:
 			err = errors.Join(k.sweep(ctx), k.checkRevision(ctx)) // without a listener nothing else triggers the check
+			k.tidy(ctx)
 			sweep.Reset(jittered(sweepInterval))
 		}
 		if err != nil {
@@ -72,7 +73,7 @@ func (k *keeper) complain(ctx context.Context, err error) {
 	case isMistake(err) || isRefusal(err) || errors.Is(err, ErrBreakingMigration):
 		k.fail(err)
 	default:
-		k.queries.warn(k.logger, "worker could not be registered, worker will try again", err)
+		k.queries.warn(k.logger, "call of the database failed, worker will try again", err)
 	}
 }
 
@@ -102,6 +103,13 @@ func (k *keeper) sweep(ctx context.Context) error {
 		k.logger.Warn("jobs with stale locks freed", "jobs", freed)
 	}
 	return nil
+}
+
+// tidy does what may wait, in a call of its own, so that its failure undoes no sweep and ends no worker.
+func (k *keeper) tidy(ctx context.Context) {
+	if err := k.queries.tidy(ctx); err != nil && ctx.Err() == nil {
+		k.queries.warn(k.logger, "side tables could not be tidied, worker will try again", err)
+	}
 }
 
 func (k *keeper) checkRevision(ctx context.Context) error {

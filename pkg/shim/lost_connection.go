@@ -14,6 +14,7 @@ import (
 	"github.com/jackc/pgx/v5/pgconn"
 	"github.com/jackc/pgx/v5/pgxpool"
 
+	"github.com/gwsql/gw/internal/guard"
 	"github.com/gwsql/gw/internal/sqlstate"
 )
 
@@ -50,7 +51,7 @@ func (e *lostError) Unwrap() error { return e.error }
 
 // lostWhen returns when the connection was lost, if err says that one was.
 func lostWhen(err error) (when lossTime, isLost bool) {
-	lost, isLost := errors.AsType[*lostError](err)
+	lost, isLost := guard.As[*lostError](err)
 	if isLost {
 		when = lost.when
 	}
@@ -61,9 +62,12 @@ func lostWhen(err error) (when lossTime, isLost bool) {
 // the handler has closed it, or what the server said before it ended the session. A session without its prepared statements is not the
 // handler's.
 func asLost(ctx context.Context, err error, when lossTime) error {
-	isDue := ctx.Err() != nil || pgconn.Timeout(err) || errors.Is(err, context.Canceled) || errors.Is(err, context.DeadlineExceeded)
-	state := sqlstate.Of(err)
-	if err == nil || isDue || when != atBegin && state != "" && !isLostStatement(state) && !isOutage(err) {
+	isOther := func() bool {
+		isDue := pgconn.Timeout(err) || errors.Is(err, context.Canceled) || errors.Is(err, context.DeadlineExceeded)
+		state := sqlstate.Of(err)
+		return isDue || when != atBegin && state != "" && !isLostStatement(state) && !isOutage(err)
+	}
+	if err == nil || ctx.Err() != nil || guard.Ask(false, isOther) {
 		return err
 	}
 	return &lostError{err, when}
@@ -118,7 +122,7 @@ func (e *executor) isLost(job *Job, task task, cause, err error) bool {
 	case isKnown && when == atBegin:
 		return true
 	case isKnown:
-	case cause != nil || !isLostConnection(err):
+	case cause != nil || !guard.Ask(false, func() bool { return isLostConnection(err) }):
 		return false
 	case job.hold.isCompleting():
 	case task.inTx || !e.hasLostConnection(job.worker):

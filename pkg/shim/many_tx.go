@@ -62,9 +62,13 @@ func TypedManyTx[T any](fn func(ctx context.Context, tx pgx.Tx, payloads []T, jo
 // handler returns the handler that passes the transaction of its jobs, so that middleware applies inside the transaction.
 func (h ManyTxHandler) handler() ManyHandler {
 	return func(ctx context.Context, jobs []*Job) []error {
-		tx := jobs[0].hold.tx
-		tx.jobs = jobs
-		err := tx.try(ctx, func(tx pgx.Tx) error { return h(ctx, tx, jobs) })
+		own, err := ownOf(jobs)
+		if err != nil {
+			return slices.Repeat([]error{err}, len(jobs))
+		}
+		tx := own[0].hold.tx
+		tx.jobs = own
+		err = tx.try(ctx, func(tx pgx.Tx) error { return h(ctx, tx, jobs) })
 		return slices.Repeat([]error{err}, len(jobs))
 	}
 }

@@ -79,7 +79,6 @@ func TestOnlyTheJobThatFailsAloneHasFailed(t *testing.T) {
 		"exit":    {"200:1 scheduled", "handler ended its goroutine"},
 		"abort":   {"200:1 scheduled", "the transaction is aborted by an error of a statement"},
 		"later":   {"200:1 scheduled", "Not 200."},
-		"large":   {"200:1 scheduled", "GWWRS"},
 	} {
 		t.Run(do, func(t *testing.T) {
 			q := newOrders(t)

@@ -26,7 +26,7 @@ func Open(ctx context.Context, connString string) (*pgxpool.Pool, error) {
 	if err != nil {
 		return nil, fmt.Errorf("open database: %w", err)
 	}
-	connection.SpeakUTF8(config.ConnConfig)
+	connection.Speak(config.ConnConfig)
 	pool, err := pgxpool.NewWithConfig(ctx, config)
 	if err != nil {
 		return nil, fmt.Errorf("open database: %w", err)
@@ -49,7 +49,7 @@ func QuickAdd(ctx context.Context, connString, task string, payload any, opts *A
 	if err != nil {
 		return nil, fmt.Errorf("add job %q: %w", task, err)
 	}
-	connection.SpeakUTF8(config.ConnConfig)
+	connection.Speak(config.ConnConfig)
 	conn, err := pgx.ConnectConfig(ctx, config.ConnConfig)
 	if err != nil {
 		return nil, fmt.Errorf("add job %q: %w", task, err)

@@ -1,7 +1,5 @@
 package shim
 
-import "errors"
-
 // Outcome is the result of a claim as recorded in the database: not what the handler asked for, but the state of the
 // job's row after the outcome was written.
 type Outcome string
@@ -40,8 +38,7 @@ func OutcomeOf(job *Job, err error) Outcome {
 	if err == nil {
 		return OutcomeCompleted
 	}
-	request, _ := errors.AsType[request](err)
-	switch request.(type) {
+	switch requestOf(err).(type) {
 	case *SnoozeError:
 		return OutcomeSnoozed
 	case *RateLimitedError:

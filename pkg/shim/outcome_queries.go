@@ -39,14 +39,9 @@ func (q *queries) complete(ctx context.Context, outcomes []outcome) (applied, er
 	var completed []int64 // nil if all were
 	var err error
 	results := resultsOf(outcomes)
-	switch ofOneClaim, queued := classify(outcomes); {
-	case results == nil && ofOneClaim && !queued:
+	if results == nil && slices.Max(leases) == slices.Min(leases) {
 		err = q.row(ctx, &completed, `select S._gw_complete_claim($1::text, $2::bigint[], $3::bigint)`, q.workerID, ids, leases[0])
-	case results == nil && ofOneClaim:
-		err = q.row(ctx, &completed, `
-			select case when pg_catalog.cardinality(c.ids) operator(pg_catalog.<) pg_catalog.cardinality($2::bigint[]) then c.ids end
-			  from S._gw_complete_queued($1::text, $2::bigint[], $3::bigint) as c (ids)`, q.workerID, ids, leases[0])
-	default:
+	} else {
 		err = q.row(ctx, &completed, `
 			select case when pg_catalog.count(*) operator(pg_catalog.<) pg_catalog.cardinality($2::bigint[])
 			            then coalesce(pg_catalog.array_agg(c.id), '{}') end
@@ -61,16 +56,6 @@ func (q *queries) complete(ctx context.Context, outcomes []outcome) (applied, er
 		done[id] = fate{}
 	}
 	return done, nil
-}
-
-// classify reports whether all jobs are of one claim, and whether one of them is in a named queue.
-func classify(outcomes []outcome) (ofOneClaim, queued bool) {
-	ofOneClaim = true
-	for i := range outcomes {
-		ofOneClaim = ofOneClaim && outcomes[i].lease == outcomes[0].lease
-		queued = queued || outcomes[i].job.QueueName != ""
-	}
-	return ofOneClaim, queued
 }
 
 func (q *queries) giveBack(ctx context.Context, outcomes []outcome) (applied, error) {
@@ -172,13 +157,13 @@ func leasesOf(outcomes []outcome) (ids, leases []int64) {
 
 // resultsOf returns the results of jobs, nil for a job without one, and nil if no job has one.
 func resultsOf(outcomes []outcome) []*string {
-	if !slices.ContainsFunc(outcomes, func(o outcome) bool { return o.job.result != "" }) {
+	if !slices.ContainsFunc(outcomes, func(o outcome) bool { return o.job.hold.result != "" }) {
 		return nil
 	}
 	results := make([]*string, len(outcomes))
 	for i, o := range outcomes {
-		if o.job.result != "" {
-			results[i] = &o.job.result
+		if result := o.job.hold.result; result != "" {
+			results[i] = &result
 		}
 	}
 	return results

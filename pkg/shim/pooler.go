@@ -41,11 +41,15 @@ func advised(err error) error {
 		advice = statementAdvice
 	case state != "" && strings.Contains(err.Error(), "unsupported startup parameter"):
 		advice = parameterAdvice
+	case state == "42501" && strings.Contains(err.Error(), "row-level security"):
+		advice = ownerAdvice
 	default:
 		return err
 	}
 	return fmt.Errorf("%w: %s", err, advice)
 }
+
+const ownerAdvice = "privileges on the tables are not enough; run the worker as the owner of the queue, or as a role of gw-migrate grants --worker"
 
 // isLostStatement reports whether an SQLSTATE means that a prepared statement is missing or belongs to another session.
 // Neither happens in a session that is not shared.
@@ -63,7 +67,7 @@ func (p *pooler) check(ctx context.Context) error {
 	ctx, cancel := context.WithTimeout(ctx, poolerTimeout)
 	defer cancel()
 	first, err := p.pool.Acquire(ctx)
-	if connection.RefusesPath(err) {
+	if connection.RefusesSettings(err) {
 		first, err = p.pool.Acquire(ctx) // which does not query it again
 	}
 	if err != nil {

@@ -6,6 +6,8 @@ import (
 	"fmt"
 	"math"
 	"unicode/utf8"
+
+	"github.com/gwsql/gw/internal/storable"
 )
 
 // maxProgressNote is the maximum length of the note of a progress, in characters.
@@ -47,7 +49,11 @@ func (j *Job) Progress(percent float64, note string) error {
 		percent = math.NaN()
 	}
 	if j.hold != nil {
-		j.hold.extras().progress.Store(&progress{job: j, percent: percent, note: cleanMessage(note)})
+		note = storable.In(j.encoding(), cleanMessage(note))
+		if utf8.RuneCountInString(note) > maxProgressNote { // with escapes
+			note = string([]rune(note)[:maxProgressNote])
+		}
+		j.hold.extras().progress.Store(&progress{job: j.own(), percent: percent, note: note})
 	}
 	return nil
 }

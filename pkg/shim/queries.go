@@ -113,14 +113,20 @@ type identity struct {
 }
 
 func (q *queries) register(ctx context.Context, me identity) error {
-	return q.exec(ctx,
-		`select S.register_worker($1::text, $2::text[], $3::integer, $4::text, $5::integer, $6::text)`,
-		q.workerID, me.tasks, me.concurrency, me.host, me.pid, me.version)
+	return q.call(ctx, func(ctx context.Context, conn *pgx.Conn) error {
+		if q.worker != nil { // nil in tests of the queries
+			q.worker.encoding.Store(new(conn.PgConn().ParameterStatus("server_encoding")))
+		}
+		_, err := conn.Exec(ctx, q.text(
+			`select S.register_worker($1::text, $2::text[], $3::integer, $4::text, $5::integer, $6::text)`),
+			q.workerID, me.tasks, me.concurrency, me.host, me.pid, me.version)
+		return err
+	})
 }
 
 // canceled returns the jobs of this worker that are canceled.
 func (q *queries) canceled(ctx context.Context) (ids []int64, err error) {
-	err = q.row(ctx, &ids, `select S._gw_canceled_jobs($1::text)`, q.workerID)
+	err = q.row(ctx, &ids, `select array(select c.job_id from S._gw_canceled_jobs($1::text) as c)`, q.workerID)
 	return ids, err
 }
 
@@ -133,6 +139,9 @@ func (q *queries) staleSweep(ctx context.Context) (freed int64, err error) {
 	err = q.row(ctx, &freed, `select S.stale_sweep()`)
 	return freed, err
 }
+
+// tidy deletes expired rows of the side tables and packs the history, if that is due.
+func (q *queries) tidy(ctx context.Context) error { return q.exec(ctx, `select S.tidy()`) }
 
 // returnUnknown returns to the queue the jobs locked in this worker's name except these, and returns their number.
 func (q *queries) returnUnknown(ctx context.Context, known []int64) (returned int64, err error) {

@@ -40,6 +40,7 @@ func (f *finisher) report(batch []outcome, done applied, tries int) {
 }
 
 func (f *finisher) reportLost(o outcome) {
+	f.refused++
 	if s := o.job.hold.streak; s != nil {
 		s.broken.Store(true)
 	}
@@ -97,10 +98,10 @@ func (o *outcome) kind() Outcome {
 
 func (f *finisher) tell(o outcome, end Outcome, became fate) {
 	if end == OutcomePermanentlyFailed {
-		emit(f.events, JobFailed{Job: o.job, Duration: o.duration, Err: o.err})
+		emit(f.events, JobFailed{Job: o.job.shown(), Duration: o.duration, Err: o.err})
 	}
 	reported := JobReported{
-		Job: o.job, Outcome: end, Started: o.started, Duration: o.duration, Err: o.err, Attempts: became.attempts,
+		Job: o.job.shown(), Outcome: end, Started: o.started, Duration: o.duration, Err: o.err, Attempts: became.attempts,
 	}
 	if end == OutcomeFailed || end == OutcomeSnoozed {
 		reported.RetryIn = became.retryIn

@@ -4,6 +4,8 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+
+	"github.com/gwsql/gw/internal/storable"
 )
 
 // HandleResult registers fn for a task as [Handle] does. The R that fn returns is the result of the job: it is stored if the
@@ -29,7 +31,7 @@ func TypedResult[T, R any](fn func(ctx context.Context, payload T, job *Job) (R,
 
 // SetResult sets the result of the job, in place of an earlier one: any value that [encoding/json] can encode. It is stored
 // when the job completes, in the same statement, and only if it was asked for; see [HandleResult]. If it has more bytes than
-// the setting max_result allows, which is 1 MB by default, the attempt fails, with an error that has the code GWWRS.
+// the setting max_result allows, which is 1 MB by default, an object {"gw_dropped": "..."} is stored in its place.
 //
 // Call it before the handler returns, and before [Job.CompleteTx]. An error means that the value cannot be encoded.
 func (j *Job) SetResult(value any) error {
@@ -40,14 +42,31 @@ func (j *Job) SetResult(value any) error {
 	if text == nil {
 		text = new("null")
 	}
-	j.result = *text
+	stored := storable.JSON(j.encoding(), *text)
+	if j.hold != nil {
+		j.hold.result = stored
+	} else {
+		j.result = stored
+	}
 	return nil
+}
+
+// encoding returns the encoding of the worker's database; empty if it is not known.
+func (j *Job) encoding() string {
+	if j.worker == nil {
+		return ""
+	}
+	return orZero(j.worker.encoding.Load())
 }
 
 // Result returns what [Job.SetResult] has set, nil without. It is meant for middleware and for tests of handlers.
 func (j *Job) Result() json.RawMessage {
-	if j.result == "" {
+	result := j.result
+	if j.hold != nil {
+		result = j.hold.result
+	}
+	if result == "" {
 		return nil
 	}
-	return json.RawMessage(j.result)
+	return json.RawMessage(result)
 }

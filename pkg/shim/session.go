@@ -129,7 +129,7 @@ func (s *session) run(ctx context.Context) error {
 	finish()
 	stopKeeping()
 	background.Wait()
-	s.leave(base, fetcher.unsure.pending() || finisher.unwritten > 0)
+	s.leave(base, fetcher.unsure.pending() || finisher.unwritten+finisher.refused > 0)
 	return s.result(context.Cause(claiming), finisher)
 }
 

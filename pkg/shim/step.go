@@ -10,6 +10,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/gwsql/gw/internal/sqlstate"
+	"github.com/gwsql/gw/internal/storable"
 )
 
 // maxStepName is the maximum length of the name of a step, in characters. The database refuses longer ones, but only after
@@ -40,19 +41,19 @@ type steps struct {
 // steps. The first call in an attempt reads all steps of the job; jobs without steps pay nothing. Without a worker, as
 // in a test, Step only calls fn.
 func Step[T any](ctx context.Context, job *Job, name string, fn func(context.Context) (T, error)) (T, error) {
-	return step(ctx, job, stepStore{job: job, client: job.Client()}, name, fn)
+	return step(ctx, job, stepStore{job: job.own(), client: job.Client()}, name, fn)
 }
 
 // StepTx is [Step] within a transaction of the handler, in the database of the queue: what fn writes by tx is committed
 // together with the step, so it is done exactly once. A step whose transaction is rolled back was not done. Until the
 // transaction ends, the job's row is locked, so keep it short, and end it before the handler returns.
 func StepTx[T any](ctx context.Context, job *Job, tx DB, name string, fn func(context.Context) (T, error)) (T, error) {
-	return step(ctx, job, stepStore{job: job, client: job.Client().With(tx), inTx: true}, name, fn)
+	return step(ctx, job, stepStore{job: job.own(), client: job.Client().With(tx), inTx: true}, name, fn)
 }
 
 // StepSQLTx is [StepTx] for database/sql.
 func StepSQLTx[T any](ctx context.Context, job *Job, tx SQLDB, name string, fn func(context.Context) (T, error)) (T, error) {
-	return step(ctx, job, stepStore{job: job, client: job.Client().WithSQL(tx), inTx: true}, name, fn)
+	return step(ctx, job, stepStore{job: job.own(), client: job.Client().WithSQL(tx), inTx: true}, name, fn)
 }
 
 func step[T any](
@@ -150,7 +151,7 @@ func (s stepStore) save(ctx context.Context, name, result string) (saved string,
 	defer release()
 	err = s.client.each(ctx, func(scan func(...any) error) error { return scan(&saved) },
 		`select S.save_step($1::text, $2::bigint, $3::bigint, $4::text, $5::json)::text`,
-		s.job.WorkerID(), s.job.ID, lease, name, result)
+		s.job.WorkerID(), s.job.ID, lease, name, storable.JSON(s.job.encoding(), result))
 	if sqlstate.Of(err) == "GWWLL" {
 		return "", fmt.Errorf("%w: %w", ErrLeaseLost, err)
 	}

@@ -16,6 +16,7 @@ import (
 	"github.com/gwsql/gw/internal/statement"
 )
 
+// The errors of [Worker.Run], and the causes for which the context of a handler ends.
 var (
 	// ErrBreakingMigration is returned by Run and RunOnce if the schema went through a migration that workers of this
 	// version do not support. Upgrade the worker.
@@ -44,8 +45,9 @@ type Worker struct {
 	pool *pgxpool.Pool
 	cfg  Config
 
-	completeAll string      // the statement of a Completion
-	isQueue     atomic.Bool // for its clients
+	completeAll string                 // the statement of a Completion
+	encoding    atomic.Pointer[string] // of the database, once it is known
+	isQueue     atomic.Bool            // for its clients
 
 	stopping chan struct{} // closed by Stop and Kill
 	killing  chan struct{} // closed by Kill

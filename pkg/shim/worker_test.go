@@ -211,9 +211,9 @@ func TestAWorkerSaysWhatItCannotStartWith(t *testing.T) {
 			return err
 		}, "make worker: concurrency is -2, must be at least 1\npoll interval is -1s, must be positive"},
 		{"a huge concurrency", func() error {
-			_, err := shim.New(q.pool, shim.Config{Concurrency: 1 << 40})
+			_, err := shim.New(q.pool, shim.Config{Concurrency: 1 << 30})
 			return err
-		}, "make worker: concurrency is 1099511627776, must be at most 100000"},
+		}, "make worker: concurrency is 1073741824, must be at most 100000"},
 		{"a long id", func() error {
 			_, err := shim.New(q.pool, shim.Config{WorkerID: strings.Repeat("ü", 129)})
 			return err

@@ -100,7 +100,7 @@ func TestMoreJobsThanOneFailTheTest(t *testing.T) {
 func TestAMatchSaysWhatAJobIsLike(t *testing.T) {
 	tx := begin(t, newPool(t))
 	at := time.Date(2040, 1, 2, 3, 4, 5, 678901000, time.UTC)
-	add(t, tx, "mail", map[string]any{"to": "Ada", "n": 9007199254740993, "deep": map[string]any{"a": []int{1, 2}, "b": nil}},
+	add(t, tx, "mail", map[string]any{"to": "Ada", "n": int64(9007199254740993), "deep": map[string]any{"a": []int{1, 2}, "b": nil}},
 		&shim.AddOptions{QueueName: "out", JobKey: "k", Priority: 3, MaxAttempts: 4, RunAt: at, Flags: []string{"f", "g"}})
 	type object = map[string]any
 	for name, c := range map[string]struct {
@@ -120,8 +120,8 @@ func TestAMatchSaysWhatAJobIsLike(t *testing.T) {
 		"a missing member":                {shimtest.Match{Payload: object{"deep": object{"c": nil}}}, false},
 		"an equal array":                  {shimtest.Match{Payload: object{"deep": object{"a": []float64{1, 2}}}}, true},
 		"a shorter array":                 {shimtest.Match{Payload: object{"deep": object{"a": []int{1}}}}, false},
-		"a number that a float is not":    {shimtest.Match{Payload: object{"n": 9007199254740992}}, false},
-		"the same number":                 {shimtest.Match{Payload: object{"n": 9007199254740993}}, true},
+		"a number that a float is not":    {shimtest.Match{Payload: object{"n": int64(9007199254740992)}}, false},
+		"the same number":                 {shimtest.Match{Payload: object{"n": int64(9007199254740993)}}, true},
 		"text for a number":               {shimtest.Match{Payload: object{"n": "9007199254740993"}}, false},
 		"an object for text":              {shimtest.Match{Payload: object{"to": object{}}}, false},
 		"an array for an object":          {shimtest.Match{Payload: object{"deep": []int{}}}, false},

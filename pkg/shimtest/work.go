@@ -3,11 +3,11 @@ package shimtest
 import (
 	"context"
 	"encoding/json"
-	"errors"
 	"fmt"
 	"runtime/debug"
 	"time"
 
+	"github.com/gwsql/gw/internal/guard"
 	"github.com/gwsql/gw/pkg/shim"
 )
 
@@ -58,18 +58,18 @@ type Result struct {
 func Work(ctx context.Context, handler shim.Handler, job *shim.Job) Result {
 	err := call(shim.ContextWithJob(ctx, job), handler, job)
 	result := Result{Outcome: outcome(ctx, job, err), Err: err}
-	if batch, ok := errors.AsType[*shim.BatchError](err); ok {
+	if batch, ok := guard.As[*shim.BatchError](err); ok && batch != nil {
 		if rest, err := batch.Remaining(job.Payload); err == nil {
 			result.Remaining = rest
 		}
 	}
-	if retry, ok := errors.AsType[*shim.RetryError](err); ok {
+	if retry, ok := guard.As[*shim.RetryError](err); ok && retry != nil {
 		result.RetryIn = &retry.Delay
 	}
-	if snooze, ok := errors.AsType[*shim.SnoozeError](err); ok {
+	if snooze, ok := guard.As[*shim.SnoozeError](err); ok && snooze != nil {
 		result.RetryIn = &snooze.Delay
 	}
-	if limited, ok := errors.AsType[*shim.RateLimitedError](err); ok {
+	if limited, ok := guard.As[*shim.RateLimitedError](err); ok && limited != nil {
 		result.RetryIn = &limited.RetryAfter
 	}
 	return result
@@ -79,11 +79,11 @@ func outcome(ctx context.Context, job *shim.Job, err error) shim.Outcome {
 	asked := shim.OutcomeOf(job, err)
 	cause := context.Cause(ctx)
 	switch {
-	case errors.Is(cause, shim.ErrLeaseLost):
+	case guard.Is(cause, shim.ErrLeaseLost):
 		return shim.OutcomeLeaseLost
-	case errors.Is(cause, shim.ErrCanceled) && err != nil:
+	case guard.Is(cause, shim.ErrCanceled) && err != nil:
 		return shim.OutcomePermanentlyFailed
-	case errors.Is(cause, shim.ErrShutdown) && err != nil && asked != shim.OutcomeSnoozed && asked != shim.OutcomeRateLimited:
+	case guard.Is(cause, shim.ErrShutdown) && err != nil && asked != shim.OutcomeSnoozed && asked != shim.OutcomeRateLimited:
 		return shim.OutcomeReturned
 	}
 	return asked
@@ -92,7 +92,7 @@ func outcome(ctx context.Context, job *shim.Job, err error) shim.Outcome {
 func call(ctx context.Context, handler shim.Handler, job *shim.Job) (err error) {
 	defer func() {
 		if v := recover(); v != nil {
-			err = fmt.Errorf("panic: %v\n\n%s", v, debug.Stack())
+			err = fmt.Errorf("panic: %s\n\n%s", guard.Value(v), debug.Stack())
 		}
 	}()
 	return handler(ctx, job)

@@ -26,6 +26,7 @@ func TestAHandlerIsCalledWithoutADatabase(t *testing.T) {
 		"discarded":       {shim.Discard(failure), 1, shim.OutcomePermanentlyFailed, -1, ""},
 		"snoozed":         {shim.Snooze(time.Minute), 1, shim.OutcomeSnoozed, time.Minute, ""},
 		"retried at once": {shim.RetryIn(0, failure), 1, shim.OutcomeFailed, 0, ""},
+		"typed nil":       {(*shim.SnoozeError)(nil), 1, shim.OutcomeFailed, -1, ""},
 		"done in part":    {shim.Batch([]error{nil, failure, nil}), 1, shim.OutcomeFailed, -1, `["b"]`},
 	} {
 		t.Run(name, func(t *testing.T) {

@@ -86,11 +86,13 @@ create table {{.schema}}._gw_settings (
 );
 
 create table {{.schema}}._gw_turns (
-  name    text        not null constraint _gw_turns_pkey primary key,
-  last_at timestamptz not null
+  name      text        not null constraint _gw_turns_pkey primary key,
+  last_at   timestamptz not null default '-infinity',
+  error     text,
+  failed_at timestamptz
 );
-insert into {{.schema}}._gw_turns (name, last_at)
-values ('stale_sweep', '-infinity'), ('recovery', '-infinity'), ('idle_lanes', '-infinity'), ('sample', '-infinity');
+insert into {{.schema}}._gw_turns (name)
+values ('stale_sweep'), ('recovery'), ('sample'), ('tidy');
 
 -- add_job reads this table and _gw_sleepers with the privileges of its caller. A role that row level security applies to reads
 -- all rows as well, if it was granted select: without a policy it would get the defaults.
@@ -103,9 +105,12 @@ comment on column {{.schema}}._gw_settings.name is 'The name of the setting.';
 comment on column {{.schema}}._gw_settings.value is 'Its value.';
 comment on column {{.schema}}._gw_settings.updated_at is 'When it was last set.';
 
-comment on table {{.schema}}._gw_turns is 'Work for the whole fleet that only one worker does at a time; it locks the row.';
+comment on table {{.schema}}._gw_turns is
+  'Work for the whole fleet that only one worker does at a time; it locks the row. Work that has failed has a row as well. A missing row is inserted when it is needed.';
 comment on column {{.schema}}._gw_turns.name is 'The name of the work.';
 comment on column {{.schema}}._gw_turns.last_at is 'When it was last done, for periodic work.';
+comment on column {{.schema}}._gw_turns.error is 'Why it failed the last time; null: it did not.';
+comment on column {{.schema}}._gw_turns.failed_at is 'When it failed with that error.';
 
 -- Workers.
 
@@ -142,13 +147,12 @@ create table {{.schema}}._gw_cancels (
 );
 
 -- One row while a pass of recovery is in progress, otherwise none. Until it has read all jobs, it does not know which job of a
--- claim is the first one of its queue: those are in queued.
+-- claim is the first one of its queue.
 create table {{.schema}}._gw_recovery (
   started_at timestamptz not null default clock_timestamp() constraint _gw_recovery_pkey primary key,
   workers    text[]      not null,
   place      bigint      not null default -9223372036854775808,
-  left_over  boolean     not null default false,
-  queued     bigint[]    not null default '{}'
+  job_ids    bigint[]    not null default '{}'
 );
 
 -- Unlogged: falling asleep must not wait for the disk. A crash empties the table and breaks every listening connection;
@@ -196,8 +200,7 @@ comment on table {{.schema}}._gw_recovery is 'The progress of the recovery of de
 comment on column {{.schema}}._gw_recovery.started_at is 'When this pass over the jobs began.';
 comment on column {{.schema}}._gw_recovery.workers is 'The workers that were dead at that time.';
 comment on column {{.schema}}._gw_recovery.place is 'The id of the last job that was read.';
-comment on column {{.schema}}._gw_recovery.left_over is 'Whether jobs were skipped and left for a later pass.';
-comment on column {{.schema}}._gw_recovery.queued is 'Jobs to be freed at the end of the pass, because their claims have several jobs of a named queue.';
+comment on column {{.schema}}._gw_recovery.job_ids is 'The jobs of these workers among those that were read; they are freed at the end of the pass.';
 
 comment on policy _gw_readable on {{.schema}}._gw_sleepers is 'A role that was granted select reads all rows.';
 
@@ -548,13 +551,15 @@ create type {{.schema}}._gw_ended_job as (
   held_at  timestamptz
 );
 
--- A failure of a job, as a worker reports it; see fail_job_batch. lease: null is any.
-create type {{.schema}}._gw_failure as (
+-- What becomes of a job that goes back into the table; see _gw_put_back. lease: null is any. message, retry_at, payload: null leaves the
+-- value of the job. uncounted: the attempt does not count. permanent: no attempt follows.
+create type {{.schema}}._gw_outcome as (
   job_id    bigint,
   lease     bigint,
   message   text,
   retry_at  timestamptz,
   payload   json,
+  uncounted boolean,
   permanent boolean
 );
 
@@ -621,9 +626,10 @@ comment on column {{.schema}}._gw_gate_ends.at is 'The row does not count before
 comment on index {{.schema}}._gw_gate_ends_limit is 'The rows of a limit by time.';
 comment on index {{.schema}}._gw_gate_ends_gate is 'The rows of a gate by time.';
 
-comment on table {{.schema}}._gw_queued_lanes is 'The lanes of running jobs that have a named queue and limits.';
+comment on table {{.schema}}._gw_queued_lanes is
+  'The lanes of running jobs that have a named queue and limits, and running jobs that were locked when limits changed.';
 comment on column {{.schema}}._gw_queued_lanes.job_id is 'The id of the job.';
-comment on column {{.schema}}._gw_queued_lanes.lane_id is 'Its lane, for its end.';
+comment on column {{.schema}}._gw_queued_lanes.lane_id is 'Its lane, for its end; 0: a sweep gives it one.';
 
 comment on table {{.schema}}._gw_mends is 'How many rows sweeps of limits had to mend in the last days, because somebody had changed jobs by hand.';
 comment on column {{.schema}}._gw_mends.id is 'The id.';
@@ -653,7 +659,7 @@ comment on type {{.schema}}._gw_place is 'Internal: a place in the order of jobs
 comment on type {{.schema}}._gw_limited_task is 'Internal: a task to which limits apply.';
 comment on type {{.schema}}._gw_candidate is 'Internal: a job that a claim looks at while limits apply.';
 comment on type {{.schema}}._gw_ended_job is 'Internal: a job that a worker holds no longer.';
-comment on type {{.schema}}._gw_failure is 'Internal: a failure of a job, as a worker reports it.';
+comment on type {{.schema}}._gw_outcome is 'Internal: what becomes of a job that goes back into the table.';
 
 -- For operators.
 
@@ -799,6 +805,9 @@ create table {{.schema}}._gw_expected (
   result     json
 );
 
+-- When somebody who waits for jobs last waited for the lock on them: seconds since 1970. A sequence, because it is not rolled back.
+create sequence {{.schema}}._gw_watch_cursor as bigint minvalue 0 start 0 owned by {{.schema}}._gw_expected.job_id;
+
 -- When attempts began whose locks were renewed.
 create table {{.schema}}._gw_long_attempts (
   job_id     bigint      not null constraint _gw_long_attempts_pkey primary key,
@@ -876,6 +885,8 @@ comment on column {{.schema}}._gw_expected.kept_until is 'The row is deleted aft
 comment on column {{.schema}}._gw_expected.ended_at is 'When the job ended; null: it has not, or has failed.';
 comment on column {{.schema}}._gw_expected.outcome is 'How it ended: completed or removed.';
 comment on column {{.schema}}._gw_expected.result is 'The result that its worker reported.';
+
+comment on sequence {{.schema}}._gw_watch_cursor is 'When await_jobs() last waited for the lock on the jobs: seconds since 1970.';
 
 comment on table {{.schema}}._gw_long_attempts is 'When attempts began whose locks were renewed, for the history.';
 comment on column {{.schema}}._gw_long_attempts.job_id is 'The id of the job.';

@@ -1,4 +1,4 @@
--- _gw_complete_queued notifies for the queues that it frees and sets gw.told, which disables the trigger.
+-- _gw_release sets gw.told, which disables the trigger, where it notifies itself for the queues that it frees.
 create constraint trigger _gw_queue_freed
   after update of locked_at on {{.schema}}._private_job_queues
   deferrable initially deferred

@@ -4,6 +4,7 @@ import (
 	"flag"
 	"math/rand/v2"
 	"os"
+	"slices"
 	"strings"
 	"testing"
 
@@ -192,4 +193,65 @@ func TestThePolicyStopsScriptsAndTexts(t *testing.T) {
 		t.Error("the browser has reported no breach of the policy, so no test would notice one")
 	}
 	b.mistakes = nil
+}
+
+func TestNamesAreWholeAndNothingIsBeyondTheEdge(t *testing.T) {
+	t.Parallel()
+	b := open(t)
+	b.fill()
+	for _, width := range []int64{320, 768, 1440} {
+		b.look(width, "light")
+		for _, path := range []string{"jobs", "jobs?state=failed", "tasks", "queues", "limits", "history", "workers"} {
+			b.visit(path)
+			b.await("document.readyState === 'complete' && document.querySelector('tbody td')")
+			if broken := eval[string](b, `[...document.querySelectorAll('td.name')].filter((td) => {
+				const range = document.createRange()
+				range.selectNodeContents(td)
+				return new Set([...range.getClientRects()].filter((r) => r.width > 1).map((r) => Math.round(r.bottom / 8))).size > 1
+			}).map((td) => td.innerText).join(', ')`); broken != "" {
+				t.Errorf("%q, %d pixels wide, breaks %s", path, width, broken)
+			}
+			if beyond := eval[string](b, `[...document.querySelectorAll('main td, main td a')].filter((e) => e.getBoundingClientRect().right > innerWidth)
+				.map((e) => e.innerText).join(', ')`); beyond != "" {
+				t.Errorf("%q, %d pixels wide, has beyond its edge: %s", path, width, beyond)
+			}
+		}
+		for path, text := range map[string]string{"tasks": "Pause", "jobs?state=failed": "HTTP 500"} {
+			b.visit(path)
+			b.await("document.querySelector('tbody').innerText.includes('" + text + "')")
+		}
+	}
+}
+
+func TestAFormActsOnTheObjectWhoseNameHasLineBreaks(t *testing.T) {
+	t.Parallel()
+	b := open(t)
+	pgtest.Exec(t, b.pool, `select graphile_worker.add_job(e'a\nb'), graphile_worker.add_job(e'a\r\nb'), graphile_worker.add_job('ab')`)
+	b.visit("tasks")
+	b.await("document.querySelectorAll('a[href*=\"pause?\"]').length === 3")
+	eval[any](b, "[...document.querySelectorAll('a[href*=\"pause?\"]')].find((a) => a.href.includes('=a%0Ab')).click()")
+	b.await("location.pathname === '/pause' && document.querySelector('button.main')")
+	eval[any](b, "document.querySelector('#field-for').value = 'soon'; document.querySelector('button.main').click()")
+	b.await("document.querySelector('[role=alert]')?.innerText.includes('Nothing was done.') && document.querySelector('#field-for').value === 'soon'")
+	eval[any](b, "document.querySelector('#field-for').value = '1h'; document.querySelector('button.main').click()")
+	b.await("location.pathname === '/tasks' && document.querySelector('[role=status].notice')?.innerText.startsWith('Paused')")
+	b.await("!location.search.includes('op=')")
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	b.mistakes = slices.DeleteFunc(b.mistakes, func(text string) bool { return strings.Contains(text, "status of 400") }) // the refusal
+	if got := pgtest.Value[string](t, b.pool, `select string_agg(to_json(task)::text, ' ') from graphile_worker.list_pauses()`); got != `"a\nb"` {
+		t.Errorf("paused is %s", got)
+	}
+}
+
+// All tabs share the cookies of the console's host, so this test is not run beside others, and restores the theme.
+func TestTheThemeIsThatOfTheUser(t *testing.T) {
+	b := open(t)
+	b.look(1280, "light")
+	b.visit("jobs")
+	b.await("document.querySelector('[name=theme]')")
+	eval[any](b, "document.querySelector('[name=theme]').value = 'dark'; document.querySelector('[name=zone]').value = 'Asia/Tokyo'; document.querySelector('.preferences button').click()")
+	b.await("location.pathname === '/jobs' && getComputedStyle(document.body).backgroundColor === 'rgb(20, 24, 28)' && document.querySelector('[name=zone]').value === 'Asia/Tokyo'")
+	eval[any](b, "document.querySelector('[name=theme]').value = ''; document.querySelector('[name=zone]').value = ''; document.querySelector('.preferences button').click()")
+	b.await("getComputedStyle(document.body).backgroundColor === 'rgb(255, 255, 255)' && document.querySelector('[name=zone]').value === 'UTC'")
 }

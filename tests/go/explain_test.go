@@ -53,7 +53,17 @@ func (d *database) explainer() *explainer {
 // explain makes a call within the open transaction and returns the plans of its statements, that of the call itself last.
 func (e *explainer) explain(sql string, args ...any) []plan {
 	e.t.Helper()
-	e.exec("set local auto_explain.log_min_duration = 0")
+	plans := e.explainSlow(0, sql, args...)
+	if len(plans) == 0 {
+		e.t.Fatalf("%s: no plans in %q", sql, e.notices)
+	}
+	return plans
+}
+
+// explainSlow is explain for the statements that take so many milliseconds.
+func (e *explainer) explainSlow(least int, sql string, args ...any) []plan {
+	e.t.Helper()
+	e.exec("set local auto_explain.log_min_duration = " + strconv.Itoa(least))
 	e.notices = nil
 	e.exec(sql, args...)
 	e.exec("set local auto_explain.log_min_duration = -1") // Only now has the call's own portal ended and logged its plan.
@@ -69,9 +79,6 @@ func (e *explainer) explain(sql string, args ...any) []plan {
 			e.t.Fatalf("read a plan: %v\n%s", err, text)
 		}
 		plans = append(plans, p)
-	}
-	if len(plans) == 0 {
-		e.t.Fatalf("%s: no plans in %q", sql, notices)
 	}
 	return plans
 }
@@ -97,6 +104,18 @@ type planNode struct {
 	Hit      int        `json:"Shared Hit Blocks"`
 	Read     int        `json:"Shared Read Blocks"`
 	Children []planNode `json:"Plans"`
+
+	Filtered float64 `json:"Rows Removed by Filter"` // of each loop
+	Unjoined float64 `json:"Rows Removed by Join Filter"`
+}
+
+// work is the maximum number of rows that a node of the plan handles.
+func (n planNode) work() (rows float64) {
+	rows = (n.Rows + n.Filtered + n.Unjoined) * n.Loops
+	for _, child := range n.Children {
+		rows = max(rows, child.work())
+	}
+	return rows
 }
 
 // faults returns each node that reads more than a few rows by an index, and whether JIT compiles the statement, or would compile

@@ -9,9 +9,6 @@ import (
 	"github.com/gwsql/gw/internal/pgtest"
 )
 
-// looks are the kinds of look at named queues that a claim may begin with; see _gw_front_queues.
-var looks = []string{"", "first queues", "few queues", "all queues"}
-
 // expectedClaim is which jobs a claim takes, by the rule alone: the heads of free queues and the jobs without one, by order.
 const expectedClaim = `
 	with suiting as (
@@ -33,19 +30,19 @@ const theirTasks = "select graphile_worker.add_job('task' || n) from generate_se
 // without jobs in no queue.
 func scatter(s *session, random *rand.Rand) string {
 	s.t.Helper()
-	queues, jobs := 1+random.IntN(30), random.IntN(1+random.IntN(200))
+	queues, jobs := 1+random.IntN(60), random.IntN(1+random.IntN(200))
 	if random.IntN(3) == 0 {
 		queues = 1 + random.IntN(4)
 	}
 	plain, locked, priorities := random.Float64()*float64(random.IntN(2)), random.Float64(), 1+random.IntN(4)
-	var behind int // how much less urgent jobs without a queue are
-	tasks := 1 + random.IntN(4)
+	var behind int                                      // how much less urgent jobs without a queue are
+	tasks, skew := 1+random.IntN(4), 1+6*random.IntN(2) // most jobs may be of the first one
 
 	if random.IntN(4) == 0 { // one queue has most of a few jobs
 		queues, jobs, plain, locked = 2+random.IntN(2), 6+random.IntN(11), 0, 0
 	}
 	if random.IntN(4) == 0 { // busy queues stand in front of jobs without one
-		queues, jobs, plain, locked, behind = 5+random.IntN(10), 50+random.IntN(100), 0.2, 0.8, priorities
+		queues, jobs, plain, locked, behind = 5+random.IntN(50), 50+random.IntN(150), 0.2, 0.8, priorities
 	}
 	s.exec("delete from graphile_worker._private_jobs")
 	s.exec("delete from graphile_worker._private_job_queues")
@@ -56,35 +53,32 @@ func scatter(s *session, random *rand.Rand) string {
 	s.exec(`insert into graphile_worker._private_jobs (task_id, job_queue_id, priority, run_at, flags)
 	        select (select t.id from graphile_worker._private_tasks as t where t.identifier = 'task' || n.task), q.id, floor(random() * $4) + case when q.id is null then $5 else 0 end,
 	               now() + (random() - 0.9) * interval '1 hour', case when random() < 0.2 then '{"barred": true}'::jsonb end
-	          from (select floor(random() * $6)::integer as task, case when random() >= $2 then 'queue' || 1 + floor(random() ^ 3 * $3)::integer end as queue
+	          from (select floor(random() ^ $7 * $6)::integer as task, case when random() >= $2 then 'queue' || 1 + floor(random() ^ 3 * $3)::integer end as queue
 	                  from generate_series(1, $1)) as n
-	          left join graphile_worker._private_job_queues as q on q.queue_name = n.queue`, jobs, plain, queues, priorities, behind, tasks)
+	          left join graphile_worker._private_job_queues as q on q.queue_name = n.queue`, jobs, plain, queues, priorities, behind, tasks, skew)
 	return fmt.Sprintf("%d jobs of %d tasks, of which %.2f without a queue, in %d queues, of which %.2f are locked", jobs, tasks, plain, queues, locked)
 }
 
-// misclaims compares claims with the rule, of several sizes and beginning with each kind of look, and returns what differs.
+// misclaims compares claims of several sizes with the rule, and returns what differs.
 func misclaims(s *session, random *rand.Rand, tables int) (faults []string) {
 	for range tables {
 		state := scatter(s, random)
 		tasks := [][]string{nil, {"task0"}, {"task2", "unknown", "task1"}}[random.IntN(3)]
 		for _, size := range []int{1, 2, 10} {
 			expected := all[int64](s, expectedClaim, size, tasks)
-			for _, look := range looks {
-				s.exec("begin")
-				s.exec("select set_config('gw.claim_cursor', $1, true)", look)
-				claimed := all[int64](s, `
-					select id from graphile_worker.get_job_batch('worker', $2, $1, forbidden_flags => array['barred'])`, size, tasks)
-				s.exec("rollback")
-				if !slices.Equal(claimed, expected) {
-					faults = append(faults, fmt.Sprintf("%s: with the look %q %d jobs of %v are %v, want %v", state, look, size, tasks, claimed, expected))
-				}
+			s.exec("begin")
+			claimed := all[int64](s, `
+				select id from graphile_worker.get_job_batch('worker', $2, $1, forbidden_flags => array['barred'])`, size, tasks)
+			s.exec("rollback")
+			if !slices.Equal(claimed, expected) {
+				faults = append(faults, fmt.Sprintf("%s: %d jobs of %v are %v, want %v", state, size, tasks, claimed, expected))
 			}
 		}
 	}
 	return faults
 }
 
-// Whichever look at named queues a claim begins with, it takes the same jobs.
+// Whichever way of searching named queues suffices, a claim takes the jobs that the rule names.
 func TestAnyLookAtNamedQueuesFindsTheSameJobs(t *testing.T) {
 	s := newDatabase(t).session()
 	s.exec(theirTasks)
@@ -98,18 +92,15 @@ func TestALookThatMissesJobsIsSeen(t *testing.T) {
 	if testing.Short() {
 		t.Skip("no version of PostgreSQL changes it")
 	}
-	const first, walk, tasks, steps, front = "_gw_lock_first_queue", "_gw_walk_queues", "_gw_walk_tasks", "_gw_step_queues", "_gw_front_queues"
+	const tasks, heads, front, lock = "_gw_queues_by_task", "_gw_free_heads", "_gw_front_queues", "_gw_lock_queues"
 	for _, c := range pgtest.Mutants([]struct{ name, function, old, altered string }{
-		{"one job, though the walk ended before it knew", first, "not exists (select from walked offset 15)", "true"},
-		{"one job, in front of any job", first, "coalesce(plain.priority, 32767)", "32767"},
-		{"one job, in front of a job that does not suit", first, "plain.suits is false", "false"},
-		{"one job, of a queue that suits nobody", first, "where w.suits", "where true"},
-		{"the first queues, though the walk ended before it knew", walk, "not exists (select from walked offset claim.batch_size + 14)", "true"},
-		{"the first queues, though it met one again and again", walk, "not exists (select from free offset claim.batch_size + 2)", "true"},
-		{"a few queues, though there are more", steps, "not exists (select from queues as q where q.number > most_queues)", "true"},
-		{"queues, in front of any job", front, "if plain <> '{}' and wanted > 0", "if false"},
+		{"the first queues, though the walk ended before it knew", front, "count(*) < claim.batch_size + 15", "true"},
+		{"the first queues, though it met one again and again", heads, "least(f.jobs, claim.queue_batch)", "f.jobs"},
+		{"queues of jobs that suit nobody", front, "filter (where w.suits)", ""},
+		{"a few queues, of these the first", front, "queue_ids := \"graphile_worker\"._gw_next_queues(17);", "queue_ids := (\"graphile_worker\"._gw_next_queues(17))[1:1];"},
+		{"queues, in front of any job", lock, "unnest(heads || plain)", "unnest(heads)"},
 		{"of certain tasks, of one priority", tasks, "select (select min((select", "select (select max((select"},
-		{"of certain tasks, of the first of them", tasks, "from unnest(claim.task_ids) as t (id)\n            cross", "from unnest(claim.task_ids[1:1]) as t (id)\n            cross"},
+		{"of certain tasks, of the first of them", tasks, "from unnest(claim.task_ids) as t (id)\n                  cross", "from unnest(claim.task_ids[1:1]) as t (id)\n                  cross"},
 	}) {
 		t.Run(c.name, func(t *testing.T) {
 			t.Parallel()
@@ -125,24 +116,5 @@ func TestALookThatMissesJobsIsSeen(t *testing.T) {
 			}
 			t.Error("all claims were right")
 		})
-	}
-}
-
-// In the setting's place stands, too, that named queues had jobs; it goes as they go, and claims miss nothing either way.
-func TestASessionForgetsThatNamedQueuesHadJobs(t *testing.T) {
-	s := newDatabase(t).session()
-	const claimOne = "select id from graphile_worker.get_job_batch('worker')"
-	add := func(queue string) int64 {
-		return one[int64](s, "select id from graphile_worker.add_job('task', queue_name => nullif($1, ''))", queue)
-	}
-	for i, step := range []struct{ queue, after string }{{"", ""}, {"queue", "first queues"}, {"queue", "first queues"}, {"", ""}, {"", ""}} {
-		id := add(step.queue)
-		if claimed := all[int64](s, claimOne); !slices.Equal(claimed, []int64{id}) {
-			t.Errorf("step %d: claimed %v, want %d", i, claimed, id)
-		}
-		if after := one[string](s, claimCursor); after != step.after {
-			t.Errorf("step %d: the setting is %q, want %q", i, after, step.after)
-		}
-		s.exec("select graphile_worker.complete_job('worker', $1)", id)
 	}
 }

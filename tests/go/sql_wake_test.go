@@ -101,16 +101,16 @@ var wakeCases = func() []wakeCase {
 		{"an outcome that comes too late for a ready job", []string{plain, claim, erred}, []string{
 			"select graphile_worker.complete_job('worker', id)" + waiting}, []int{1}},
 		{"outcomes of a batch that come too late for ready jobs", []string{plain, plain, claim, erred}, []string{
-			"select graphile_worker.complete_job_batch('worker', array_agg(id))" + waiting}, []int{1}},
+			"select graphile_worker.complete_job_batch('worker', array_agg(id))" + waiting}, []int{2}},
 		{"a whole claim that comes too late for ready jobs", []string{plain, plain, claim, erred}, []string{
-			"select graphile_worker._gw_complete_claim('worker', array_agg(id), 1)" + waiting}, []int{1}},
+			"select graphile_worker._gw_complete_claim('worker', array_agg(id), 1)" + waiting}, []int{2}},
 		{"a failure that comes too late for a ready job", []string{plain, claim, erred}, []string{
 			"select graphile_worker.fail_job('worker', id, '')" + waiting}, []int{1}},
 		{"a job to return that is ready", []string{plain, claim, erred}, []string{
 			"select graphile_worker.return_job('worker', id)" + waiting}, []int{1}},
 		{"an outcome that comes too late for a job that is gone", nil, []string{"select graphile_worker.complete_job('worker', 1)"}, nil},
 		{"an outcome that comes too late for a job that is not due", []string{later}, []string{
-			"select graphile_worker.complete_job('worker', id)" + waiting}, nil},
+			"select graphile_worker.complete_job('worker', id)" + waiting}, []int{0}},
 		{"added jobs", nil, []string{
 			"select graphile_worker.add_jobs(array_agg(('task', null, null, null, null, null, null, null)::graphile_worker.job_spec)) from generate_series(1, 5)"}, []int{5}},
 		{"no added jobs", nil, []string{"select graphile_worker.add_jobs('{}')"}, nil},

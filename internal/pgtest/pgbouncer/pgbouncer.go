@@ -1,5 +1,3 @@
-//go:build unix
-
 // Package pgbouncer starts a PgBouncer in front of the database of a test.
 package pgbouncer
 

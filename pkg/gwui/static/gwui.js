@@ -10,6 +10,13 @@ const memory = {
   set: (name, value) => { try { localStorage.setItem(name, value) } catch { /* it is a comfort only */ } },
 }
 
+// A reload does not repeat what was done.
+const here = new URL(location.href)
+if (here.searchParams.has('op') && !here.pathname.endsWith('/operations')) {
+  here.searchParams.delete('op')
+  history.replaceState(null, '', here)
+}
+
 // --- Updates ---
 
 const pending = new Map() // the newest state of panels that must not be swapped now

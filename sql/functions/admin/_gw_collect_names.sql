@@ -54,6 +54,3 @@ begin
   return collected;
 end;
 $$;
-
-comment on function {{.schema}}._gw_collect_names(text, text[]) is
-  'Internal: deletes the task or queue names that no job uses and no open transaction may be using; returns their number.';

@@ -23,6 +23,3 @@ begin
           left(nullif(current_setting('gw.selection', true), ''), 1000), of_operation);
 end;
 $$;
-
-comment on function {{.schema}}._gw_record_act(text, bigint, text, bigint[]) is
-  'Internal: records an act of an operator in the audit, in the transaction of the act.';

@@ -80,6 +80,3 @@ begin
    limit most;
 end;
 $$;
-
-comment on function {{.schema}}._gw_due_jobs(bigint) is
-  'Internal, for jobs_for_scaling(): returns the tasks of the due jobs, at most this many, of up to 100 priorities.';

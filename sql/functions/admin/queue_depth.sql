@@ -1,10 +1,11 @@
 -- Returns the number of jobs in each state (see job_state), and how long the oldest ready job has been due, for
 -- dashboards and scalers.
--- The cost is bounded: of a table with more than pages pages it reads a sample of that size, and is_estimate is true. A
--- sample may miss a few jobs among millions; oldest_ready does not depend on it.
+-- The cost is bounded: of a table with more than pages pages it reads a sample of that size, and is_estimate is true. scale: for
+-- how many jobs each counted one stands, 1 if all were counted. So a 0 in a sample means fewer than some three times scale, and
+-- another number n may be wrong by twice the root of n times scale, more if such jobs lie together; oldest_ready does not depend on it.
 -- Raises GWILM (pages is negative).
 create or replace function {{.schema}}.queue_depth(
-  pages bigint default 1000
+  pages bigint default 20000
 )
   returns table (
     ready        bigint,
@@ -12,7 +13,8 @@ create or replace function {{.schema}}.queue_depth(
     running      bigint,
     failed       bigint,
     oldest_ready interval,
-    is_estimate  boolean
+    is_estimate  boolean,
+    scale        double precision
   )
   language plpgsql
   stable
@@ -23,13 +25,13 @@ begin
   return query
   select coalesce(sum(s.ready), 0)::bigint, coalesce(sum(s.scheduled), 0)::bigint, coalesce(sum(s.running), 0)::bigint,
          coalesce(sum(s.failed), 0)::bigint, now() - {{.schema}}._gw_oldest_ready(),
-         {{.schema}}._gw_share_seen('_private_jobs', pages) < 100
+         min(s.scale) > 1, min(s.scale)
     from {{.schema}}._gw_count_jobs('all', pages) as s;
 end;
 $$;
 
 comment on function {{.schema}}.queue_depth(bigint) is
-  'Returns how many jobs are ready, scheduled, running and permanently failed, and how long the oldest ready job has been due (null if none is ready). Of a table with more than pages pages it reads a sample of that size, and is_estimate is true.';
+  'Returns how many jobs are ready, scheduled, running and permanently failed, and how long the oldest ready job has been due (null if none is ready). Of a table with more than pages pages it reads a sample of that size, and is_estimate is true; scale: for how many jobs each counted one stands.';
 
 -- Returns the priorities of the waiting jobs of a kind, due or not, the 100 most urgent ones at most. kind: plain, queued (in named
 -- queues), incoming (of tasks with limits, at which no claim has looked), or held. The index has the first job of each priority in
@@ -58,9 +60,6 @@ begin
   end loop;
 end;
 $$;
-
-comment on function {{.schema}}._gw_waiting_priorities(text) is
-  'Internal: returns the priorities of the waiting jobs of a kind (plain, queued, incoming or held), the 100 most urgent ones at most.';
 
 -- Returns the earliest run_at of the ready jobs; null if none is ready. A run_at of -infinity does not count. In each priority of the
 -- 100 most urgent ones, and in each lane, the index has it first. Of lanes with jobs of several priorities it knows the most urgent.
@@ -102,6 +101,3 @@ begin
      where o.run_at <= now());
 end;
 $$;
-
-comment on function {{.schema}}._gw_oldest_ready() is
-  'Internal: returns the earliest run_at of the ready jobs, null if none is ready; -infinity does not count.';

@@ -19,6 +19,3 @@ as $$
      and j.locked_by = worker_id
      and {{.schema}}._gw_is_held(j.locked_at, by_lease)
 $$;
-
-comment on function {{.schema}}._gw_held_job(text, bigint, bigint) is
-  'Internal: returns a job that a worker holds by this lease, for a worker that has claimed it without reading it.';

@@ -21,31 +21,10 @@ begin
 end;
 $$;
 
-comment on function {{.schema}}._gw_is_free(xid, txid_snapshot) is
-  'Internal: returns whether the transaction that has locked or changed a visible row had ended before the snapshot, or may be this one.';
-
--- Returns the transactions that were open at this snapshot, for claims of many jobs that have a transaction number already: for
--- these, _gw_is_free is the same as an xmax that is none of these, which is much faster. Otherwise it returns null.
-create or replace function {{.schema}}._gw_lockers(snapshot txid_snapshot)
-  returns xid[] language plpgsql stable set search_path = pg_catalog, pg_temp
-as $$
-begin
-  return case when txid_current_if_assigned() is not null
-              then array(select (x.txid & 4294967295)::text::xid from txid_snapshot_xip(snapshot) as x (txid)) end;
-end;
-$$;
-
-comment on function {{.schema}}._gw_lockers(txid_snapshot) is
-  'Internal, for claims of many jobs: returns the transactions that were open at this snapshot.';
-
--- Returns whether a claim may try to lock a visible row with this xmax. snapshot: null to try any row; lockers: what _gw_lockers
--- returned for it. The function is a single expression, so the claims inline it.
-create or replace function {{.schema}}._gw_may_lock(locker xid, snapshot txid_snapshot, lockers xid[])
+-- Returns whether a claim may try to lock a visible row with this xmax. snapshot: null to try any row. The function is a single
+-- expression, so the claims inline it.
+create or replace function {{.schema}}._gw_may_lock(locker xid, snapshot txid_snapshot)
   returns boolean language sql stable
 as $$
-  select locker operator(pg_catalog.=) '0' or snapshot is null
-         or case when lockers is not null then not locker operator(pg_catalog.=) any (lockers) else {{.schema}}._gw_is_free(locker, snapshot) end
+  select locker operator(pg_catalog.=) '0' or snapshot is null or {{.schema}}._gw_is_free(locker, snapshot)
 $$;
-
-comment on function {{.schema}}._gw_may_lock(xid, txid_snapshot, xid[]) is
-  'Internal: returns whether a claim may try to lock a visible row with this xmax.';

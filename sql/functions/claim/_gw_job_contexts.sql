@@ -7,6 +7,3 @@ as $$
     from unnest(job_ids, revisions) as u (id, revision)
     join {{.schema}}._gw_job_context as c on c.job_id = u.id and c.revision = u.revision
 $$;
-
-comment on function {{.schema}}._gw_job_contexts(bigint[], integer[]) is
-  'Internal: returns the contexts stored for these jobs, each at the revision beside the job''s id.';

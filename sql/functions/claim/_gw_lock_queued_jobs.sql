@@ -56,6 +56,3 @@ begin
   return places;
 end;
 $$;
-
-comment on function {{.schema}}._gw_lock_queued_jobs({{.schema}}._gw_claim, integer[], tid[]) is
-  'Internal: locks jobs of named queues that the caller has locked, and gives these to the worker.';

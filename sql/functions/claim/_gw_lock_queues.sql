@@ -1,11 +1,23 @@
--- Locks the first of these queues that are free, up to wanted, and returns their ids in the order of their heads: no more than have
--- enough jobs for the batch, if jobs_each of a queue count for it.
+-- Locks the free queues whose head jobs belong in the next batch, and returns their ids in the order of those heads. Jobs with and
+-- without a queue share one order: plain are the places of the first jobs without a queue. If there is none, up to queue_batch jobs of
+-- each queue count for the batch, and locking ends when it is full. Otherwise only the head of each queue counts.
 -- Locks: these queues, without waiting.
 create or replace function {{.schema}}._gw_lock_queues(
-  claim {{.schema}}._gw_claim, heads {{.schema}}._gw_place[], wanted integer, jobs_each integer)
+  claim {{.schema}}._gw_claim, plain {{.schema}}._gw_place[], snapshot txid_snapshot)
   returns integer[] language plpgsql set search_path = pg_catalog, pg_temp -- get_job_batch sets the planner options
 as $$
+declare
+  heads  {{.schema}}._gw_place[];
+  wanted bigint;
 begin
+  claim.queue_batch := case when plain = '{}' then claim.queue_batch else 1 end;
+  heads := {{.schema}}._gw_front_queues(claim, plain[claim.batch_size], snapshot);
+  wanted := claim.batch_size;
+  if plain <> '{}' then
+    select count(*) filter (where r.rank <= claim.batch_size and r.queue_id is not null)
+      into wanted
+      from (select p.queue_id, row_number() over (order by p.priority, p.run_at, p.id) as rank from unnest(heads || plain) as p) as r;
+  end if;
   return array(
     select e.id
       from (select l.id, l.place
@@ -20,17 +32,13 @@ begin
                                for no key update skip locked) as q
                      limit wanted) as l
              cross join lateral (
-                    select where jobs_each = 1
-                    union all
-                    (select from {{.schema}}._private_jobs as j
-                      where jobs_each > 1 and j.is_available and j.job_queue_id = l.id
-                        and {{.schema}}._gw_suits_claim(j.run_at, j.task_id, j.flags, claim)
-                      limit jobs_each)) as j
+                    select
+                      from {{.schema}}._private_jobs as j
+                     where j.is_available and j.job_queue_id = l.id
+                       and {{.schema}}._gw_suits_claim(j.run_at, j.task_id, j.flags, claim)
+                     limit claim.queue_batch) as j
              limit claim.batch_size) as e
      group by e.id, e.place
      order by e.place);
 end;
 $$;
-
-comment on function {{.schema}}._gw_lock_queues({{.schema}}._gw_claim, {{.schema}}._gw_place[], integer, integer) is
-  'Internal: locks the first of these queues that are free, and returns them.';

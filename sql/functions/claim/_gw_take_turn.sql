@@ -38,6 +38,3 @@ begin
   return false;
 end;
 $$;
-
-comment on function {{.schema}}._gw_take_turn() is
-  'Internal: for claims of many jobs, waits while two other transactions are claiming, at most half a second, and returns false if it had to.';

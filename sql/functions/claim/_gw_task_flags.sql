@@ -11,6 +11,9 @@ as $$
 declare
   wrong record;
 begin
+  if strpos(task_forbidden_flags::text, E'\\u') > 0 then -- no flag is such a text
+    task_forbidden_flags := {{.schema}}._gw_mark_escapes(task_forbidden_flags, md5(task_forbidden_flags::text));
+  end if;
   if json_typeof(task_forbidden_flags) <> 'object' then
     raise exception 'Forbidden flags of tasks must be an object of lists, not %.', left(task_forbidden_flags::text, 100)
       using errcode = 'GWWFF';
@@ -44,6 +47,3 @@ begin
     from listed as l;
 end;
 $$;
-
-comment on function {{.schema}}._gw_task_flags(json, integer[]) is
-  'Internal: returns the forbidden flags of single tasks in the form that claims use.';

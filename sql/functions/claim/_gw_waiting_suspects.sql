@@ -1,5 +1,5 @@
--- Returns the suspects that a worker may take, in the order of jobs: not those whose task is paused or whose queue is busy. While a strict suspect runs alone,
--- no other strict suspect is returned. So at most one worker of the fleet is reserved for longer than a heartbeat interval.
+-- Returns the suspects that a worker may take, in the order of jobs: not those whose queue is busy. While a strict suspect runs
+-- alone, no other strict suspect is returned. So at most one worker of the fleet is reserved for longer than a heartbeat interval.
 create or replace function {{.schema}}._gw_waiting_suspects(claim {{.schema}}._gw_claim)
   returns table (id bigint, queue_name text, priority smallint, run_at timestamptz, strict boolean, room_at timestamptz)
   language plpgsql stable set search_path = pg_catalog, pg_temp set enable_seqscan = off set enable_bitmapscan = off
@@ -14,9 +14,6 @@ declare
                                       offset 0) as r -- prevents a join that could read all jobs
                                 where o.strict and o.is_alone);
 begin
-  if {{.schema}}._gw_has_limits() then
-    claim.task_ids := {{.schema}}._gw_served_tasks(claim);
-  end if;
   return query
   select j.id, s.queue_name, j.priority, j.run_at, coalesce(s.strict, false), s.room_at
     from {{.schema}}._private_jobs as j
@@ -31,6 +28,3 @@ begin
    order by j.priority, j.run_at, j.id;
 end;
 $$;
-
-comment on function {{.schema}}._gw_waiting_suspects({{.schema}}._gw_claim) is
-  'Internal: returns the suspects that a worker may take.';

@@ -35,9 +35,6 @@ begin
 end;
 $$;
 
-comment on function {{.schema}}._gw_within_bytes(tid[], bigint) is
-  'Internal: returns the first of a claim''s locked jobs whose payloads have at most this many bytes together, but at least one.';
-
 -- Returns how many bytes a payload has as it is sent, or more if it may be compressed or stored outside of its row. It reads only
 -- small payloads in their rows. The function is a single expression, so the claims inline it; an immutable one could not call
 -- pg_column_size.
@@ -48,6 +45,3 @@ as $$
                    and pg_catalog.pg_column_size(payload) operator(pg_catalog.<=) 2000 then pg_catalog.octet_length(payload::pg_catalog.text)
               else 255 operator(pg_catalog.*) least(pg_catalog.pg_column_size(payload), 8388608) end
 $$;
-
-comment on function {{.schema}}._gw_most_bytes(json) is
-  'Internal, for claims: returns how many bytes a payload has as it is sent, or more.';

@@ -22,9 +22,8 @@ create or replace function {{.schema}}.fall_asleep(
   set jit = off
 as $$
 begin
-  if coalesce(length(worker_id), 0) not between 1 and 128 then
-    raise exception 'Worker id must be 1 to 128 characters long.' using errcode = 'GWWID';
-  elsif lasting is not null then
+  perform {{.schema}}._gw_check_worker_id(worker_id);
+  if lasting is not null then
     perform {{.schema}}._gw_check_expiry(lasting);
   end if;
 

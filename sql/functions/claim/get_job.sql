@@ -30,23 +30,18 @@ create or replace function {{.schema}}.get_job(
   language plpgsql
   set search_path = pg_catalog, pg_temp
 as $$
-#variable_conflict use_column
 begin
   perform {{.schema}}._gw_check_expiry(job_expiry);
   if exists (select from {{.schema}}._gw_suspects as s where s.job_id > 0) then
     return query
-    select a.id, a.task_identifier, a.payload, a.queue_name, a.priority, a.run_at, a.attempts, a.max_attempts, a.key,
-           a.flags, a.lease, a.created_at, a.last_error, a.revision, a.streak, a.width
-      from {{.schema}}.get_job_alone(worker_id, task_identifiers, forbidden_flags, get_job.now) as a;
+    select a.* from {{.schema}}.get_job_alone(worker_id, task_identifiers, forbidden_flags, get_job.now) as a;
     if found then
       return;
     end if;
   end if;
   for look in 1..2 loop
     return query
-    select b.id, b.task_identifier, b.payload, b.queue_name, b.priority, b.run_at, b.attempts, b.max_attempts, b.key,
-           b.flags, b.lease, b.created_at, b.last_error, b.revision, b.streak, b.width
-      from {{.schema}}.get_job_batch(worker_id, task_identifiers, 1, forbidden_flags, get_job.now) as b;
+    select b.* from {{.schema}}.get_job_batch(worker_id, task_identifiers, 1, forbidden_flags, get_job.now) as b;
     exit when found or {{.schema}}.stale_sweep(job_expiry) = 0;
   end loop;
 end;

@@ -64,10 +64,6 @@ begin
     return;
   end if;
 
-  if {{.schema}}._gw_has_limits() then
-    claim.task_ids := {{.schema}}._gw_served_tasks(claim);
-  end if;
-
   for suspect_id in
     select w.id
       from {{.schema}}._gw_waiting_suspects(claim) as w
@@ -151,6 +147,3 @@ begin
   return started.ids is not null;
 end;
 $$;
-
-comment on function {{.schema}}._gw_start_suspect({{.schema}}._gw_claim, bigint) is
-  'Internal, for get_job_alone: starts a suspect if its queue is free and its limits let it.';

@@ -55,6 +55,3 @@ begin
   perform {{.schema}}._gw_remember_patterns(entries, source);
 end;
 $$;
-
-comment on function {{.schema}}._gw_check_crons({{.schema}}._gw_schedules[], text) is
-  'Internal: raises an error for invalid recurring jobs, and stores their patterns.';

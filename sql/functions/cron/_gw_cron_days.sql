@@ -8,9 +8,6 @@ as $$
          operator(pg_catalog.&) 1 operator(pg_catalog.=) 1
 $$;
 
-comment on function {{.schema}}._gw_cron_matches_day({{.schema}}._gw_cron_patterns, date) is
-  'Internal: returns whether a day matches a cron pattern.';
-
 -- Returns the first matching day in a range; null if there is none. The function steps by month: it needs a few dozen
 -- steps to the next leap year.
 create or replace function {{.schema}}._gw_cron_next_day(parsed {{.schema}}._gw_cron_patterns, since date, until date)
@@ -43,6 +40,3 @@ begin
   return null;
 end;
 $$;
-
-comment on function {{.schema}}._gw_cron_next_day({{.schema}}._gw_cron_patterns, date, date) is
-  'Internal: returns the first day from since to until that matches a cron pattern; null if there is none.';

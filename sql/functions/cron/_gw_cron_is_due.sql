@@ -16,6 +16,3 @@ begin
          and {{.schema}}._gw_cron_matches_day(parsed, here::date);
 end;
 $$;
-
-comment on function {{.schema}}._gw_cron_is_due({{.schema}}._gw_cron_patterns, timestamptz, text) is
-  'Internal: returns whether a cron pattern runs in the minute that begins at a time.';

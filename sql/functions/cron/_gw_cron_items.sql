@@ -30,6 +30,3 @@ begin
       from json_populate_recordset(null::{{.schema}}._gw_schedules, items) as i);
 end;
 $$;
-
-comment on function {{.schema}}._gw_cron_items(json, boolean) is
-  'Internal: returns the items of run_cron as rows of _gw_schedules.';

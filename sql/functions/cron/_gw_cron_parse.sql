@@ -53,9 +53,6 @@ begin
 end;
 $$;
 
-comment on function {{.schema}}._gw_cron_field(text, text, integer, integer, text) is
-  'Internal: parses a field of a cron pattern into a bit mask.';
-
 -- Parses the five fields. If only one of dates and days of week is restricted, a day has to match that field; if both
 -- are restricted, a day has to match one of them. A field that does not count gets an empty mask, so a day matches if
 -- either mask matches.
@@ -88,6 +85,3 @@ begin
   return parsed;
 end;
 $$;
-
-comment on function {{.schema}}._gw_cron_parse(text, text) is
-  'Internal: parses a cron pattern into bit masks. source describes where it comes from, for error messages.';

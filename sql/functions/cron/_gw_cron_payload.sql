@@ -16,6 +16,3 @@ begin
            where p.key <> '_cron');
 end;
 $$;
-
-comment on function {{.schema}}._gw_cron_payload(json, timestamptz, boolean) is
-  'Internal: returns the payload of a recurring job with the key _cron for this run.';

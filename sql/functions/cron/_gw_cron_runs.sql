@@ -81,6 +81,3 @@ begin
   end loop;
 end;
 $$;
-
-comment on function {{.schema}}._gw_cron_runs({{.schema}}._gw_cron_patterns, timestamptz, timestamptz, text, integer) is
-  'Internal: returns when a cron pattern runs after since, up to and including until, at most most times.';

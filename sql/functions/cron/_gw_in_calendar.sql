@@ -5,6 +5,3 @@ create or replace function {{.schema}}._gw_in_calendar(at timestamptz)
 as $$
   select at operator(pg_catalog.>=) pg_catalog.timestamptz '0001-01-01 00:00:00Z' and at operator(pg_catalog.<) pg_catalog.timestamptz '200000-01-01 00:00:00Z'
 $$;
-
-comment on function {{.schema}}._gw_in_calendar(timestamptz) is
-  'Internal: returns whether cron functions accept a time.';

@@ -46,6 +46,3 @@ begin
   end loop;
 end;
 $$;
-
-comment on function {{.schema}}._gw_lock_crons(text[], text[], timestamptz) is
-  'Internal: inserts unknown recurring jobs and locks those to run.';

@@ -42,6 +42,3 @@ begin
       on conflict (pattern) do nothing;
 end;
 $$;
-
-comment on function {{.schema}}._gw_remember_patterns({{.schema}}._gw_schedules[], text) is
-  'Internal: stores the parsed patterns of recurring jobs, 10 000 at most.';

@@ -11,9 +11,6 @@ begin
 end;
 $$;
 
-comment on function {{.schema}}._gw_job_outcome(bigint) is
-  'Internal: returns the state of a job: ready, scheduled, running or failed as job_state() returns it, or unknown if the job has no row.';
-
 -- The recurring jobs of the database, read-only and without their payloads. The view depends on no table of Graphile
 -- Worker, because its migrations could not change a table that a view depends on.
 create or replace view {{.schema}}.cron_schedules as
@@ -23,7 +20,7 @@ select s.identifier,
        s.time_zone,
        s.paused,
        case when not s.paused and {{.schema}}._gw_zone_exists(s.time_zone)
-            then {{.schema}}.cron_next(s.pattern, now(), s.time_zone) end as next_run,
+            then {{.schema}}._gw_cron_next(s.pattern, now(), s.time_zone) end as next_run,
        s.last_run,
        s.last_job_id,
        {{.schema}}._gw_job_outcome(s.last_job_id) as last_outcome,
@@ -35,7 +32,7 @@ select s.identifier,
        s.job_key_mode,
        s.flags,
        case when not s.paused and {{.schema}}._gw_zone_exists(s.time_zone)
-            then (select m.run from (select {{.schema}}.cron_next(s.pattern, greatest(s.active_since, s.last_run), s.time_zone) as run) as m
+            then (select m.run from (select {{.schema}}._gw_cron_next(s.pattern, greatest(s.active_since, s.last_run), s.time_zone) as run) as m
                    where m.run < now() - interval '1 minute') end as missed_run
   from {{.schema}}._gw_schedules as s;
 

@@ -9,8 +9,6 @@ begin
 end;
 $$;
 
-comment on function {{.schema}}._gw_known_crons() is 'Internal: returns the rows of _private_known_crontabs.';
-
 -- All recurring jobs that were ever registered, read-only: schedules of the database and items of crontabs. For an item
 -- only its identifier is known; it may no longer be in the crontab of any worker, or only in that of a Node worker,
 -- which does not register its crontab.

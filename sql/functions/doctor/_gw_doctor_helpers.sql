@@ -21,9 +21,6 @@ as $$
    where c.relname = table_name and c.relnamespace = {{.schema}}._gw_namespace()
 $$;
 
-comment on function {{.schema}}._gw_share_seen(text, bigint) is
-  'Internal: returns the percentage of a table that doctor() reads if it may read this many pages.';
-
 create or replace function {{.schema}}._gw_estimate(seen bigint, share_seen real)
   returns text language sql immutable set search_path = pg_catalog, pg_temp
 as $$
@@ -57,6 +54,3 @@ as $$
                            where n.oid = {{.schema}}._gw_namespace()))
          with ordinality as w (word, place)
 $$;
-
-comment on function {{.schema}}._gw_command(text[]) is
-  'Internal: returns a gw-run command with these arguments, quoted for a shell, for a remedy of doctor().';

@@ -41,7 +41,7 @@ begin
               when not j.enabled then format('Enable autovacuum by alter table %s.%I reset (autovacuum_enabled), and',
                                              {{.schema}}._gw_namespace(), j.relname)
               else 'If this recurs, lower autovacuum_naptime or raise autovacuum_max_workers;' end
-           || format(' clean up with: vacuum (analyze) %s.%I;', {{.schema}}._gw_namespace(), j.relname)
+           || format(' clean up with:' || chr(10) || 'vacuum (analyze) %s.%I;', {{.schema}}._gw_namespace(), j.relname)
     from judged as j
    where not j.running
       or not j.enabled
@@ -49,6 +49,3 @@ begin
    order by j.dead desc;
 end;
 $$;
-
-comment on function {{.schema}}._gw_find_dead_rows(bigint, interval) is
-  'Internal, for doctor(): tables with more than this many dead rows where autovacuum is off, or has not run for this long.';

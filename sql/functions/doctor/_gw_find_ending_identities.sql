@@ -41,6 +41,3 @@ begin
    order by i.last_id::numeric / i.greatest_id desc;
 end;
 $$;
-
-comment on function {{.schema}}._gw_find_ending_identities() is
-  'Internal, for doctor(): identity columns that have used more than 80 % of their ids.';

@@ -10,7 +10,7 @@ as $$
          format('Role %s, application %s, has locked %s of the 128 advisory locks that producers take on names. Until they '
                 'are released, adding a job costs more, and cleanup() cannot collect these names.',
                 coalesce(a.usename, 'unknown'), coalesce(nullif(a.application_name, ''), 'unnamed'), count(*)),
-         'End the session with: select pg_terminate_backend(' || l.pid || ');'
+         'End the session with:' || chr(10) || 'select pg_terminate_backend(' || l.pid || ');'
     from pg_locks as l
     left join pg_stat_activity as a on a.pid = l.pid
    where l.locktype = 'advisory'
@@ -22,5 +22,3 @@ as $$
    order by count(*) desc, l.pid
    limit 10
 $$;
-
-comment on function {{.schema}}._gw_find_held_names() is 'Internal, for doctor(): sessions that hold the name locks.';

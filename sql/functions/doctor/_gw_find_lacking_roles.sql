@@ -13,6 +13,3 @@ as $$
     from {{.schema}}._gw_direct_roles() as d
    where d.lacks <> '{}'
 $$;
-
-comment on function {{.schema}}._gw_find_lacking_roles() is
-  'Internal, for doctor(): roles that may write to _private_jobs and lack what the functions need to be called by them.';

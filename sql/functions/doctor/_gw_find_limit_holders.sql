@@ -11,7 +11,7 @@ begin
          'limit ' || i.name,
          format('It is held by the %s, whose transaction has been open %s. Until that ends, no other job of the limit starts.', h.who,
                 case when h.since is null then 'since an unknown time' else 'for ' || {{.schema}}._gw_age(h.since) end),
-         h.remedy
+         replace(h.remedy, ' with: ', ' with:' || chr(10))
     from {{.schema}}._gw_limit_holders() as h
     join {{.schema}}._gw_limits as i on i.id = h.limit_id
    where h.since < now() - held_for
@@ -19,6 +19,3 @@ begin
    limit 10;
 end;
 $$;
-
-comment on function {{.schema}}._gw_find_limit_holders(interval) is
-  'Internal, for doctor(): transactions that have held a limit for this long.';

@@ -18,6 +18,3 @@ begin
   having count(*) >= least_often;
 end;
 $$;
-
-comment on function {{.schema}}._gw_find_mended_jobs(bigint, interval) is
-  'Internal, for doctor(): whether sweeps of limits had to mend rows this often within this time.';

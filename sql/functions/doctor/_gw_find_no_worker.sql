@@ -47,6 +47,3 @@ begin
      and coalesce(l.last_claim < now() - patience, true);
 end;
 $$;
-
-comment on function {{.schema}}._gw_find_no_worker(bigint, interval) is
-  'Internal, for doctor(): jobs that have been due for this long while no worker is registered and no job is claimed, by a sample of this many pages.';

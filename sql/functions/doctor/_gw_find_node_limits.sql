@@ -38,6 +38,3 @@ begin
    limit 10;
 end;
 $$;
-
-comment on function {{.schema}}._gw_find_node_limits(bigint) is
-  'Internal, for doctor(): limits of tasks that a Node worker runs and whose jobs have queue names, by a sample of this many pages.';

@@ -41,9 +41,9 @@ begin
                 end),
          case when s.lives then 'Restart the worker; while it is alive, its locks are not freed.'
               when s.silent and s.owner is not null
-              then format('If the worker is dead, free its jobs and queues, by %s, or with: select %s.force_unlock_workers(array[%L]);',
+              then format('If the worker is dead, free its jobs and queues, by %s, or with:' || chr(10) || 'select %s.force_unlock_workers(array[%L]);',
                           {{.schema}}._gw_command(array['unlock', s.owner]), {{.schema}}._gw_namespace(), s.owner)
-              else format('Free them with: select %s.reset_stale_locks();', {{.schema}}._gw_namespace())
+              else format('Free them with:' || chr(10) || 'select %s.reset_stale_locks();', {{.schema}}._gw_namespace())
          end
     from stale as s
    group by s.owner, s.silent, s.lives
@@ -51,6 +51,3 @@ begin
    limit 10;
 end;
 $$;
-
-comment on function {{.schema}}._gw_find_stale_locks(bigint) is
-  'Internal, for doctor(): jobs and queues that workers left locked, in so many pages of each table.';

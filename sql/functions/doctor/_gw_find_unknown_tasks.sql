@@ -29,7 +29,7 @@ begin
          'Start a worker with this task, or delete its jobs'
          || case when t.identifier <> '' -- no command selects jobs of a deleted or an empty name
                  then ', by ' || {{.schema}}._gw_command(array['complete', '--task', t.identifier]) || ', or' else '' end
-         || format(' with: select count(*) from %s.complete_jobs(array('
+         || format(' with:' || chr(10) || 'select count(*) from %s.complete_jobs(array('
                    'select j.id from %1$s._private_jobs as j where j.task_id = %s));',
                    {{.schema}}._gw_namespace(), w.task_id)
     from waiting as w
@@ -41,6 +41,3 @@ begin
    limit 10;
 end;
 $$;
-
-comment on function {{.schema}}._gw_find_unknown_tasks(bigint) is
-  'Internal, for doctor(): tasks with due jobs that no registered worker has, by a sample of this many pages.';

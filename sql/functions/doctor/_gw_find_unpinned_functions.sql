@@ -13,6 +13,3 @@ as $$
          format('Qualify the names in it and give it a path, with: %s;', u.statement)
     from {{.schema}}._gw_unpinned_functions() as u
 $$;
-
-comment on function {{.schema}}._gw_find_unpinned_functions() is
-  'Internal, for doctor(): functions without a search_path of their own that triggers and the like of the queue''s tables call.';

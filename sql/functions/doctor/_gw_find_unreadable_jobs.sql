@@ -29,7 +29,7 @@ begin
         'critical', 'unreadable job', 'job ' || front,
         format('It is among the first jobs and cannot be read: %s. get_job and get_job_batch fail while it waits; '
                'workers of pkg/shim and gw-run identify it, fail it and continue.', problem),
-        format('Fail it and return only its id, with: select id from %s.permanently_fail_jobs(array[%s], ''It cannot be read.'');',
+        format('Fail it and return only its id, with:' || chr(10) || 'select id from %s.permanently_fail_jobs(array[%s], ''It cannot be read.'');',
                {{.schema}}._gw_namespace(), front));
     end if;
   end loop;
@@ -44,13 +44,10 @@ begin
          format('Jobs that failed because they could not be read: %s, the first is job %s; last_error in %s.jobs has the reason. '
                 'If it reports missing or invalid data, the storage is damaged, and there may be more such jobs.',
                 {{.schema}}._gw_estimate(cardinality(f.ids), jobs_seen), f.ids[1], {{.schema}}._gw_namespace()),
-         format('Delete those that you do not want to repair and return only their ids, with: '
+         format('Delete those that you do not want to repair and return only their ids, with:' || chr(10) ||
                 'select id from %s.complete_jobs(array[%s]);',
                 {{.schema}}._gw_namespace(), array_to_string(f.ids[1 : 100], ', '))
     from failed as f
    where f.ids is not null;
 end;
 $$;
-
-comment on function {{.schema}}._gw_find_unreadable_jobs(bigint) is
-  'Internal, for doctor(): jobs that cannot be read, among the first jobs and among those that failed for this reason, by a sample of this many pages.';

@@ -11,13 +11,10 @@ begin
          format('Only %s %% of it, chosen at random, was searched for locks, failed jobs and tasks without workers; numbers are '
                 'estimates, and rare rows may be missed. ', round(s.share::numeric, 2))
            || case when t.name = '_private_jobs' then 'Orphaned queues were not searched for.' else '' end,
-         format('If no jobs are waiting, shrink it with: vacuum full %s.%s; -- it is locked in the meantime',
+         format('If no jobs are waiting, shrink it with:' || chr(10) || 'vacuum full %s.%s; -- it is locked in the meantime',
                 {{.schema}}._gw_namespace(), t.name)
     from (values ('_private_jobs'), ('_private_job_queues')) as t (name)
    cross join lateral {{.schema}}._gw_share_seen(t.name, pages) as s (share)
    where s.share < 100;
 end;
 $$;
-
-comment on function {{.schema}}._gw_find_unseen_rows(bigint) is
-  'Internal, for doctor(): tables that have more pages than are read.';

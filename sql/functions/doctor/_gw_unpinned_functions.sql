@@ -51,6 +51,3 @@ as $$
      and not exists (select from unnest(p.proconfig) as u (setting) where starts_with(u.setting, 'search_path='))
    order by 1, 2
 $$;
-
-comment on function {{.schema}}._gw_unpinned_functions() is
-  'Internal, for gw-migrate and doctor(): functions that triggers, policies, constraints and defaults of the queue''s tables call and that have no search_path of their own, each with the statement that gives it one.';

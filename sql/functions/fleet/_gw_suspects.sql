@@ -13,9 +13,6 @@ begin
 end;
 $$;
 
-comment on function {{.schema}}._gw_queue_name(integer, bigint) is
-  'Internal: returns the named queue of a job, of a suspect that waits, too.';
-
 -- Returns the job_queue_id of a job for somebody who makes it available to all workers again, or ends it: of a suspect
 -- that waits, its named queue, -1 if limits apply to its task, or null; of other jobs -1 in place of a lane, or what it is. Its
 -- row in _gw_suspects no longer counts after that. The function may be called more than once for a row, as updates do.
@@ -25,29 +22,23 @@ create or replace function {{.schema}}._gw_unheld(job_queue_id integer, job_id b
   set jit = off
 as $$
 declare
-  queue text;
-  task  text;
+  queue constant text := {{.schema}}._gw_queue_name(job_queue_id, job_id);
 begin
   if job_queue_id <> -2 or job_queue_id is null then
     return case when job_queue_id < 0 then -1 else job_queue_id end;
-  end if;
-  queue := {{.schema}}._gw_queue_name(job_queue_id, job_id);
-  if queue is null then
-    select t.identifier into task
-      from {{.schema}}._private_jobs as j
-      join {{.schema}}._private_tasks as t on t.id = j.task_id
-     where j.id = _gw_unheld.job_id;
-    return case when pg_relation_size('{{ replace "'" "''" .schema }}._gw_limit_changes'::regclass) > 0
-                 and task = any ({{.schema}}._gw_incoming(array[task])) then -1 end;
+  elsif queue is null then
+    return (select -1
+              from {{.schema}}._private_jobs as j
+              join {{.schema}}._private_tasks as t on t.id = j.task_id
+             where j.id = _gw_unheld.job_id
+               and pg_relation_size('{{ replace "'" "''" .schema }}._gw_limit_changes'::regclass) > 0
+               and t.identifier = any ({{.schema}}._gw_incoming(array[t.identifier])));
   end if;
   perform {{.schema}}._gw_hold_names(null, array[queue]);
   perform {{.schema}}._gw_make_names(null, array[queue]);
   return (select q.id from {{.schema}}._private_job_queues as q where q.queue_name = queue);
 end;
 $$;
-
-comment on function {{.schema}}._gw_unheld(integer, bigint) is
-  'Internal: returns the job_queue_id for a job that becomes available to all workers: of a suspect its queue.';
 
 -- Holds the suspects among these jobs again, for those who have freed jobs of these workers without ending them, and not their queues
 -- yet: a suspect stays one until it has ended. Locks: their rows, after the jobs. The function is security definer, because force_unlock_workers runs with the rights of its caller.
@@ -68,13 +59,10 @@ begin
 end;
 $$;
 
-comment on function {{.schema}}._gw_suspect_again(text[], bigint[]) is
-  'Internal: holds the suspects among these jobs of these workers, which the caller has freed.';
-
--- Deletes the rows of suspects that have ended or failed for good, or that somebody has made available to all workers; those that have
--- failed get their queues back.
+-- Deletes the rows of canceled jobs that no longer run, and those of suspects that have ended or failed for good, or that somebody has made
+-- available to all workers; those that have failed get their queues back.
 -- Locks: these rows, then the jobs that have failed, by id; skips locked ones.
-create or replace function {{.schema}}._gw_drop_spent_suspects()
+create or replace function {{.schema}}._gw_drop_ended()
   returns void language plpgsql set search_path = pg_catalog, pg_temp set enable_seqscan = off set jit = off
 as $$
 declare
@@ -86,9 +74,6 @@ declare
                         where j.id = s.job_id and (j.job_queue_id = -2 and j.is_available or j.locked_by = s.worker_id))
        for update of s skip locked);
 begin
-  if spent = '{}' then
-    return;
-  end if;
   update {{.schema}}._private_jobs as j
      set job_queue_id = {{.schema}}._gw_unheld(j.job_queue_id, j.id)
    where j.id = any (array(
@@ -97,14 +82,18 @@ begin
             where l.id = any (spent) and l.job_queue_id = -2 and not l.is_available and l.locked_at is null
             order by l.id
               for update skip locked));
+  delete from {{.schema}}._gw_cancels as c
+   where c.job_id in (
+           select l.job_id
+             from {{.schema}}._gw_cancels as l
+            where not exists (select from {{.schema}}._private_jobs as j
+                               where j.id = l.job_id and j.locked_by = l.worker_id and j.attempts > j.max_attempts)
+              for update of l skip locked);
   -- A job that has become a suspect again since the first statement is held.
   delete from {{.schema}}._gw_suspects as s
    where s.job_id = any (spent) and not exists (select from {{.schema}}._private_jobs as j where j.id = s.job_id and j.job_queue_id = -2);
 end;
 $$;
-
-comment on function {{.schema}}._gw_drop_spent_suspects() is
-  'Internal: deletes the rows of suspects that have ended, have failed permanently or are available to all workers.';
 
 -- Returns whether a worker runs a suspect and may claim no other job. After one heartbeat interval it may, unless the
 -- suspect is strict; the suspect then counts as running beside others.
@@ -112,29 +101,16 @@ comment on function {{.schema}}._gw_drop_spent_suspects() is
 create or replace function {{.schema}}._gw_runs_alone(worker_id text)
   returns boolean language plpgsql set search_path = pg_catalog, pg_temp set enable_seqscan = off set jit = off
 as $$
-declare
-  found_one record;
 begin
-  select s.job_id, s.strict or j.locked_at > clock_timestamp() - {{.schema}}._gw_beat_every() as is_bound
-    into found_one
-    from {{.schema}}._gw_suspects as s
-   cross join lateral (
-          select j.locked_at
-            from {{.schema}}._private_jobs as j
-           where j.id = s.job_id and j.locked_by = _gw_runs_alone.worker_id
-          offset 0
-        ) as j
-   where s.worker_id = _gw_runs_alone.worker_id and s.is_alone
-   order by is_bound desc
-   limit 1;
-  if not found then
-    return false;
-  elsif not found_one.is_bound then
-    update {{.schema}}._gw_suspects as s set is_alone = false where s.job_id = found_one.job_id;
-  end if;
-  return found_one.is_bound;
+  -- Not joins, which could read all jobs.
+  update {{.schema}}._gw_suspects as s
+     set is_alone = false
+   where s.worker_id = _gw_runs_alone.worker_id and s.is_alone and not s.strict
+     and (select j.locked_at from {{.schema}}._private_jobs as j where j.id = s.job_id and j.locked_by = s.worker_id)
+         <= clock_timestamp() - {{.schema}}._gw_beat_every();
+  return exists (
+    select from {{.schema}}._gw_suspects as s
+     where s.worker_id = _gw_runs_alone.worker_id and s.is_alone
+       and (select true from {{.schema}}._private_jobs as j where j.id = s.job_id and j.locked_by = s.worker_id));
 end;
 $$;
-
-comment on function {{.schema}}._gw_runs_alone(text) is
-  'Internal: returns whether a worker runs a suspect and may claim no other job.';

@@ -15,7 +15,7 @@
 -- heartbeat, as far as it can tell. Only one of these workers recovers jobs at a time; it holds a row lock that ends
 -- with its transaction.
 -- Locks: the worker's row; then the jobs and queues to renew, skipping rows that others have locked; then what
--- _gw_recover_workers locks.
+-- _gw_recover_workers locks. What fails for other workers is recorded for doctor(); the heartbeat counts all the same.
 -- Raises GWWOB if job_ids and leases do not match.
 create or replace function {{.schema}}.heartbeat(
   worker_id   text,
@@ -40,18 +40,14 @@ create or replace function {{.schema}}.heartbeat(
   set jit = off
 as $$
 declare
-  dead_after   interval := {{.schema}}.setting('dead_after')::interval;
-  beat_at      timestamptz;
-  me           record;
-  more         boolean  := false;
-  any_canceled boolean;
+  dead_after interval := {{.schema}}.setting('dead_after')::interval;
+  beat_at    timestamptz;
+  me         record;
+  more       boolean  := false;
 begin
-  next_in := {{.schema}}._gw_beat_every();
   alone_waits := false;
   died := '{}';
   freed := 0;
-  canceled_ids := '{}';
-  reasons := '{}';
 
   select w.last_seen_at, w.beating_since, w.recovered_at, w.tasks into me
     from {{.schema}}._gw_workers as w
@@ -72,39 +68,25 @@ begin
      where w.id = worker_id;
   end if;
 
-  any_canceled := exists (select from {{.schema}}._gw_cancels as c where c.job_id > 0);
-  if any_canceled then
-    select coalesce(array_agg(c.job_id), '{}'), coalesce(array_agg(coalesce(c.reason, '')), '{}')
-      into canceled_ids, reasons
-      from {{.schema}}._gw_cancels as c
-      join {{.schema}}._private_jobs as j on j.id = c.job_id
-     where c.worker_id = heartbeat.worker_id and j.locked_by = c.worker_id and j.attempts > j.max_attempts;
-  end if;
-
   select coalesce(array_agg(r.job_id), '{}'), coalesce(array_agg(r.lease), '{}')
     into held_ids, held_leases
     from {{.schema}}.renew_leases(worker_id, job_ids, leases) as r;
-  if canceled_ids <> '{}' then -- a job whose outcome was reported since then is not held, and not canceled either
-    select coalesce(array_agg(c.id), '{}'), coalesce(array_agg(c.reason), '{}')
-      into canceled_ids, reasons
-      from unnest(canceled_ids, reasons) as c (id, reason)
-     where c.id = any (held_ids) or (c.id = any (job_ids)) is not true;
-  end if;
+  select coalesce(array_agg(c.job_id), '{}'), coalesce(array_agg(c.reason), '{}')
+    into canceled_ids, reasons
+    from {{.schema}}._gw_canceled_jobs(worker_id) as c
+   where c.job_id = any (held_ids) or (c.job_id = any (job_ids)) is not true; -- the worker has lost the others
 
   if registered and me.beating_since <= beat_at - dead_after
      and (exists (select from {{.schema}}._gw_workers as w
                    where w.recovered_at is null and w.last_seen_at < beat_at - dead_after)
           or exists (select from {{.schema}}._gw_recovery))
      and {{.schema}}._gw_is_keeper() then
-    select r.died, r.freed, r.more into died, freed, more
-      from {{.schema}}._gw_recover_workers(dead_after) as r;
-    if more then
-      next_in := '0';
-    end if;
+    select r.died, r.freed, r.more into died, freed, more from {{.schema}}._gw_try_to_recover(dead_after) as r;
   end if;
 
-  if exists (select from {{.schema}}._gw_suspects as s where s.job_id > 0) then
-    perform {{.schema}}._gw_drop_spent_suspects() where {{.schema}}._gw_is_keeper();
+  if exists (select from {{.schema}}._gw_suspects as s where s.job_id > 0)
+     or exists (select from {{.schema}}._gw_cancels as c where c.job_id > 0) then
+    perform {{.schema}}._gw_try('_gw_drop_ended') where {{.schema}}._gw_is_keeper();
     -- Forbidden flags are not checked here; the claim checks them.
     alone_waits := registered and exists (
       select from {{.schema}}._gw_waiting_suspects(
@@ -112,20 +94,55 @@ begin
   end if;
 
   if pg_relation_size('{{ replace "'" "''" .schema }}._gw_limit_changes'::regclass) > 0 and {{.schema}}._gw_is_keeper() then
-    if true = any (array[{{.schema}}._gw_sweep_limits(), {{.schema}}._gw_sweep_pauses()]) then
-      next_in := '0';
-    end if;
+    more := {{.schema}}._gw_try_to_sweep() or more;
   end if;
 
-  if any_canceled then
-    perform {{.schema}}._gw_drop_spent_cancels() where {{.schema}}._gw_is_keeper();
-  end if;
+  next_in := case when more then interval '0' else {{.schema}}._gw_beat_every() end;
   return next;
 end;
 $$;
 
 comment on function {{.schema}}.heartbeat(text, bigint[], bigint[], boolean) is
   'Records that a worker is alive, and returns which of these jobs it still holds by the leases beside them: held_ids with their new leases; a job that is missing is lost. reconnected: the connection broke after the previous heartbeat. Call it again after next_in. registered false: register again. alone_waits: a suspect is waiting for get_job_alone; a worker that holds other jobs calls make_room. died, freed: dead workers whose jobs are recovered, and the number of jobs that this call freed. canceled_ids: jobs that cancel_jobs has canceled, for the reasons beside them; end their handlers.';
+
+-- _gw_recover_workers; an error is recorded for doctor().
+create or replace function {{.schema}}._gw_try_to_recover(
+  dead_after interval, out died text[], out freed bigint, out more boolean)
+  language plpgsql set search_path = pg_catalog, pg_temp
+as $$
+begin
+  select r.died, r.freed, r.more into died, freed, more from {{.schema}}._gw_recover_workers(dead_after) as r;
+  perform {{.schema}}._gw_note_failure('recovery', null);
+exception when others then
+  perform {{.schema}}._gw_note_failure('recovery', sqlerrm);
+  died := '{}';
+  freed := 0;
+  more := false;
+end;
+$$;
+
+-- _gw_sweep_limits and _gw_sweep_pauses; an error of one is recorded for doctor(). Returns whether to call it again at once.
+create or replace function {{.schema}}._gw_try_to_sweep()
+  returns boolean language plpgsql set search_path = pg_catalog, pg_temp
+as $$
+declare
+  more boolean := false;
+begin
+  begin
+    more := {{.schema}}._gw_sweep_limits();
+    perform {{.schema}}._gw_note_failure('_gw_sweep_limits', null);
+  exception when others then
+    perform {{.schema}}._gw_note_failure('_gw_sweep_limits', sqlerrm);
+  end;
+  begin
+    more := {{.schema}}._gw_sweep_pauses() or more;
+    perform {{.schema}}._gw_note_failure('_gw_sweep_pauses', null);
+  exception when others then
+    perform {{.schema}}._gw_note_failure('_gw_sweep_pauses', sqlerrm);
+  end;
+  return more;
+end;
+$$;
 
 -- Returns whether this transaction is the one that recovers jobs of dead workers in this schema; if there is none, it
 -- becomes that one. The function locks a row, because any role may take advisory locks.
@@ -134,12 +151,9 @@ create or replace function {{.schema}}._gw_is_keeper()
 as $$
 begin
   perform from {{.schema}}._gw_turns as t where t.name = 'recovery' for update skip locked;
-  return found;
+  return found or {{.schema}}._gw_new_turn('recovery');
 end;
 $$;
-
-comment on function {{.schema}}._gw_is_keeper() is
-  'Internal: returns whether this transaction recovers jobs of dead workers; only one at a time does.';
 
 -- Returns since when this server accepts connections. Tests replace this function.
 create or replace function {{.schema}}._gw_serving_since()
@@ -147,6 +161,3 @@ create or replace function {{.schema}}._gw_serving_since()
 as $$
   select pg_postmaster_start_time()
 $$;
-
-comment on function {{.schema}}._gw_serving_since() is
-  'Internal, for heartbeat(): returns since when this server accepts connections.';

@@ -1,33 +1,31 @@
 -- Samples of the queue, one a minute, for charts. They are stored in the database, so they survive restarts of the workers.
 
 -- Records the row of queue_stats, once in each minute for the whole fleet. heartbeat calls it, so there are samples while
--- a worker is registered. If the row cannot be read, the minute has no sample, and the heartbeat continues.
+-- a worker is registered. If the row cannot be read, the minute has no sample.
 -- Locks: the row of samples in _gw_turns, or does nothing if another transaction holds it.
 create or replace function {{.schema}}._gw_take_sample()
   returns void language plpgsql set search_path = pg_catalog, pg_temp set jit = off
 as $$
 begin
-  perform from {{.schema}}._gw_turns as t
-    where t.name = 'sample' and t.last_at < date_trunc('minute', clock_timestamp())
-      for update skip locked;
-  if not found then
-    return;
+  if {{.schema}}._gw_begin_turn('sample', date_trunc('minute', clock_timestamp()) - interval '1 microsecond') then
+    perform {{.schema}}._gw_try('_gw_add_sample');
   end if;
-  update {{.schema}}._gw_turns as t set last_at = clock_timestamp() where t.name = 'sample';
-  begin
-    insert into {{.schema}}._gw_samples (at, ready, scheduled, running, failed, is_estimate, oldest_ready_seconds, workers, added, gone)
-    select clock_timestamp(), s.ready, s.scheduled, s.running, s.failed, s.is_estimate, s.oldest_ready_seconds, s.workers,
-           s.added, s.gone
-      from {{.schema}}.queue_stats(500) as s
-        on conflict on constraint _gw_samples_pkey do nothing;
-  exception when others then
-    null;
-  end;
 end;
 $$;
 
-comment on function {{.schema}}._gw_take_sample() is
-  'Internal: records a sample of the queue, once in each minute for the whole fleet.';
+create or replace function {{.schema}}._gw_add_sample()
+  returns void language plpgsql set search_path = pg_catalog, pg_temp set jit = off
+as $$
+begin
+  insert into {{.schema}}._gw_samples (at, ready, scheduled, running, failed, is_estimate, oldest_ready_seconds, workers, added, gone)
+  select clock_timestamp(), s.ready, s.scheduled, s.running, s.failed, s.is_estimate, s.oldest_ready_seconds, s.workers,
+         s.added, s.gone
+    from {{.schema}}.queue_stats() as s
+      on conflict on constraint _gw_samples_pkey do nothing;
+end;
+$$;
+
+comment on function {{.schema}}._gw_add_sample() is 'Internal, for _gw_take_sample(): records a sample of the queue.';
 
 -- Returns the samples of the time since, oldest first, about max_rows at most: the last sample of each span.
 -- added_per_second and gone_per_second are means since the previous sample in the result, null for the first one, after a

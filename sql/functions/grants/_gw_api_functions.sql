@@ -6,7 +6,7 @@
 create or replace function {{.schema}}._gw_api_functions()
   returns table (
     name text, arguments text, signature text, result text, volatility text, security text, body text, about text,
-    roles text[]) language sql stable set search_path = pg_catalog, pg_temp
+    roles text[]) language sql stable set search_path = pg_catalog, pg_temp set quote_all_identifiers = off
 as $$
   with own as (
     select p.oid, p.proname, p.proretset, p.provolatile, p.pronargs, p.prokind,
@@ -28,7 +28,12 @@ as $$
            case o.provolatile when 'i' then 'immutable' when 's' then 'stable' else 'volatile' end as volatility,
            'definer' as security,
            case when o.prokind = 'p' then o.body else
-           format(case when o.proretset then 'return query select * from %s.%I(%s)'
+           format(case when o.proname = 'doctor' then -- remedies are for the caller
+                         'return query select d.severity, d.finding, d.subject, d.detail, d.remedy, replace(d.command, '
+                         || replace(quote_literal('select ' || {{.schema}}._gw_namespace() || '.') || ', '
+                                    || quote_literal('select ' || quote_ident({{.schema}}._gw_api_schema()) || '.'), '%', '%%')
+                         || ') from %s.%I(%s) as d'
+                       when o.proretset then 'return query select * from %s.%I(%s)'
                        when o.result = 'void' then 'perform %s.%I(%s)'
                        else 'return %s.%I(%s)' end, {{.schema}}._gw_namespace(), o.proname, o.given) end as call,
            o.about,
@@ -97,6 +102,3 @@ create or replace function {{.schema}}._gw_api_views()
 as $$
   values ('jobs', '_gw_seen_jobs'), ('cron_schedules', '_gw_cron_schedules'), ('recurring_jobs', '_gw_recurring_jobs')
 $$;
-
-comment on function {{.schema}}._gw_api_views() is
-  'Internal, for grants: returns the views of the schema for roles, each with the function that it reads.';

@@ -4,6 +4,3 @@ create or replace function {{.schema}}._gw_api_schema()
 as $$
   select n.nspname || '_api' from pg_namespace as n where n.oid = {{.schema}}._gw_namespace()
 $$;
-
-comment on function {{.schema}}._gw_api_schema() is
-  'Internal, for grants: returns the name of the schema for roles, not quoted.';

@@ -21,6 +21,3 @@ begin
   end loop;
 end;
 $$;
-
-comment on function {{.schema}}._gw_apply_grants() is
-  'Internal, for migrations: grants the roles stored by gw-migrate grants the privileges of their kinds, and revokes all others.';

@@ -67,9 +67,6 @@ as $$
    order by d.name
 $$;
 
-comment on function {{.schema}}._gw_direct_roles() is
-  'Internal, for gw-migrate and doctor(): roles that have rights to _private_jobs by somebody''s own grants, with what they lack to call the functions that Graphile Worker has, too.';
-
 -- Grants these roles the privileges that they lack, and records them in _gw_shared_rights, so that they can be revoked when gw
 -- is removed from the schema. Each migration that creates functions calls it at its end, because these roles may be in use.
 -- After gw-migrate grants has revoked the privileges of public, these roles also lack the functions that Graphile Worker has.
@@ -104,6 +101,3 @@ begin
   end loop;
 end;
 $$;
-
-comment on function {{.schema}}._gw_share_rights() is
-  'Internal, for migrations: gives roles that have rights to _private_jobs what they lack to call the functions that Graphile Worker has, too.';

@@ -10,9 +10,6 @@ as $$
   select null::bigint where false
 $$;
 
-comment on function {{.schema}}._gw_enqueue_jobs(json) is
-  'Internal, for clients: in the schema for roles, adds jobs with the functions that the role may call, and returns their ids.';
-
 -- Returns the body of _gw_enqueue_jobs in the schema for roles. It raises 42501 for a task that the caller may not enqueue.
 create or replace function {{.schema}}._gw_enqueue_jobs_body(api text)
   returns text language sql immutable set search_path = pg_catalog, pg_temp
@@ -54,6 +51,3 @@ begin
   end loop;
 end$$, quote_ident(api))
 $body$;
-
-comment on function {{.schema}}._gw_enqueue_jobs_body(text) is
-  'Internal, for grants: the body of _gw_enqueue_jobs in the schema for roles.';

@@ -45,6 +45,3 @@ begin
   return added.id;
 end;
 $$;
-
-comment on function {{.schema}}._gw_enqueue_task(text, json, text, timestamptz, integer, text, integer, text[], text) is
-  'Internal, for grants: adds a job for a producer that is limited to one task; it may not replace jobs of other tasks.';

@@ -2,7 +2,8 @@
 -- state: after a migration, after a repair, and where default privileges grant too much.
 
 create or replace function {{.schema}}._gw_grant_statements()
-  returns setof text language plpgsql stable set search_path = pg_catalog, pg_temp
+  returns setof text language plpgsql stable
+  set search_path = pg_catalog, pg_temp set quote_all_identifiers = off
 as $$
 declare
   api       text    := {{.schema}}._gw_api_schema();
@@ -73,9 +74,6 @@ as $$
           select 2, format('drop %s %I.%I(%s)', s.kind, api, s.proname, s.signature) from spare as s) as d (step, statement)
    order by d.step, d.statement
 $$;
-
-comment on function {{.schema}}._gw_spare_statements(text) is
-  'Internal, for grants: returns the statements that drop obsolete objects of the schema for roles.';
 
 create or replace function {{.schema}}._gw_make_statements(api text)
   returns table (statement text) language sql stable set search_path = pg_catalog, pg_temp
@@ -151,6 +149,3 @@ begin
    order by g.step, g.name;
 end;
 $$;
-
-comment on function {{.schema}}._gw_privilege_statements(text) is
-  'Internal, for grants: returns the statements that revoke all privileges and grant by name.';

@@ -41,6 +41,3 @@ begin
       on conflict (role, kind) do update set tasks = excluded.tasks;
 end;
 $$;
-
-comment on function {{.schema}}._gw_remember_grants(text, text[], text[]) is
-  'Internal, for gw-migrate grants: stores which roles are producers (of these tasks, or of all), workers, schedulers, monitors or admins.';

@@ -12,6 +12,3 @@ begin
     from {{.schema}}.jobs as j;
 end;
 $$;
-
-comment on function {{.schema}}._gw_seen_jobs() is
-  'Internal, for grants: returns the jobs that monitors see, without payloads, keys, flags and errors.';

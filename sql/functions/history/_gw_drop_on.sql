@@ -12,9 +12,6 @@ begin
 end;
 $$;
 
-comment on function {{.schema}}._gw_drop_on(timestamptz, interval) is
-  'Internal: returns the day on which a record of the history may be dropped.';
-
 -- Returns where jobs that end at this time are recorded first: one of three slots, for ten minutes each.
 create or replace function {{.schema}}._gw_slot_at(at timestamptz)
   returns integer language plpgsql immutable set search_path = pg_catalog, pg_temp
@@ -23,9 +20,6 @@ begin
   return (date_part('epoch', at)::bigint / 600) % 3;
 end;
 $$;
-
-comment on function {{.schema}}._gw_slot_at(timestamptz) is
-  'Internal: returns the slot of _gw_ended for jobs that end at this time.';
 
 -- Returns where a job is or ran, as in "queue, limit:key": its queue, and for a running job with limits its lanes of these. Null: in no
 -- queue and in no lane.
@@ -51,9 +45,6 @@ begin
 end;
 $$;
 
-comment on function {{.schema}}._gw_place_of(integer, bigint) is
-  'Internal: returns the queue and the lanes of a job, by its job_queue_id and its id.';
-
 -- Returns whether jobs with this job_queue_id may differ in their places: held ones in their queues, those of a queue in their lanes.
 -- Callers inline it, which they can do because it is volatile, as pg_relation_size is.
 create or replace function {{.schema}}._gw_has_own_place(queue_id integer)
@@ -63,6 +54,3 @@ as $$
               then pg_catalog.pg_relation_size('{{ replace "'" "''" .schema }}._gw_queued_lanes'::pg_catalog.regclass) operator(pg_catalog.>) 0
               else queue_id operator(pg_catalog.>=) -15 and queue_id operator(pg_catalog.<=) -2 end
 $$;
-
-comment on function {{.schema}}._gw_has_own_place(integer) is
-  'Internal: returns whether jobs with this job_queue_id may differ in their places.';

@@ -20,9 +20,6 @@ begin
 end;
 $$;
 
-comment on function {{.schema}}._gw_wanted_results(bigint[]) is
-  'Internal: returns for each of these jobs whether somebody asked for its result, null if nobody asked for any.';
-
 -- Returns whether somebody asked for the result of a job. It is volatile, because it is called after the function of the user
 -- in the same statement. It is called for every job, so it sets no search_path.
 create or replace function {{.schema}}._gw_wants_result(job_id bigint)
@@ -33,59 +30,40 @@ begin
 end;
 $$;
 
-comment on function {{.schema}}._gw_wants_result(bigint) is
-  'Internal, for workers: returns whether somebody asked for the result of a job.';
-
--- Stores the result of a job that this transaction is about to complete: several jobs may have one.
--- Locks: the job.
--- Raises GWWRS if it has more bytes than the setting max_result.
-create or replace function {{.schema}}._gw_keep_result(job_id bigint, result json)
+-- Stores the results of jobs that this transaction is about to complete; a second call replaces those of the first.
+-- Locks: the jobs, by id.
+create or replace function {{.schema}}._gw_keep_results(job_ids bigint[], results json[])
   returns void language plpgsql set search_path = pg_catalog, pg_temp
 as $$
-declare
-  earlier constant text := nullif(current_setting('gw.results', true), '');
 begin
-  perform from {{.schema}}._private_jobs as j where j.id = job_id for update;
-  perform {{.schema}}._gw_store_results(array[job_id], array[result]);
-  if earlier is not null then
-    perform set_config('gw.results', left(earlier, -1) || ', ' || substr(current_setting('gw.results'), 2), true);
+  if job_ids is not null then
+    perform from {{.schema}}._private_jobs as j where j.id = any (job_ids) order by j.id for update;
+    perform {{.schema}}._gw_store_results(job_ids, results);
   end if;
 end;
 $$;
 
-comment on function {{.schema}}._gw_keep_result(bigint, json) is
-  'Internal, for workers: stores the result of a job that this transaction is about to complete.';
-
 -- Stores results that somebody asked for, of jobs that this transaction has locked and is about to complete: in _gw_expected, and
--- in the setting gw.results, from which the trigger on the jobs reads those of kept tasks.
--- Raises GWWRS if one of the results has more bytes than the setting max_result.
+-- in settings, from which the trigger on the jobs reads those of kept tasks. They are arrays of texts: reading a result by an
+-- operator of JSON raises an error if it has an escape that stands for no text, and parses all of them for each. In place of a result
+-- that has more bytes than the setting max_result it stores a note: the job has succeeded, and its worker may not know who asked.
 create or replace function {{.schema}}._gw_store_results(job_ids bigint[], results json[])
   returns void language plpgsql set search_path = pg_catalog, pg_temp set plan_cache_mode = force_generic_plan
   set enable_seqscan = off set enable_bitmapscan = off set jit = off
 as $$
 declare
-  most    constant bigint := {{.schema}}.setting('max_result')::bigint;
-  largest record;
+  most constant bigint := {{.schema}}.setting('max_result')::bigint;
+  kept constant json[] := array(
+    select case when octet_length(u.result::text) > most
+                then json_build_object('gw_dropped', format('The result has %s bytes; the setting max_result allows %s.',
+                                                            octet_length(u.result::text), most))
+                else u.result end
+      from unnest(results) with ordinality as u (result, place)
+     order by u.place);
 begin
-  select u.id, octet_length(u.result::text) as bytes
-    into largest
-    from unnest(job_ids, results) as u (id, result)
-   where u.result is not null
-   order by 2 desc
-   limit 1;
-  if largest.bytes > most then
-    raise exception 'The result of job % has % bytes; the setting max_result allows %.', largest.id, largest.bytes, most
-      using errcode = 'GWWRS', hint = 'Store large data elsewhere and report a reference.';
-  end if;
   update {{.schema}}._gw_expected as e
-     set result = u.result
-    from unnest(job_ids, results) as u (id, result)
-   where e.job_id = u.id and e.ended_at is null and u.result is not null;
-  perform set_config('gw.results', coalesce((select json_object_agg(u.id, u.result)::text
-                                               from unnest(job_ids, results) as u (id, result)
-                                              where u.result is not null), ''), true);
+     set result = kept[array_position(job_ids, e.job_id)]
+   where e.job_id = any (job_ids) and e.ended_at is null and kept[array_position(job_ids, e.job_id)] is not null;
+  perform set_config('gw.result_ids', job_ids::text, true), set_config('gw.results', kept::text, true);
 end;
 $$;
-
-comment on function {{.schema}}._gw_store_results(bigint[], json[]) is
-  'Internal: stores results that somebody asked for, of jobs that this transaction is about to complete.';

@@ -52,6 +52,3 @@ as $$
          least(greatest(pg_catalog.date_part('epoch', later) operator(pg_catalog.-) pg_catalog.date_part('epoch', earlier),
                         '-1e9'::double precision), '1e9'::double precision) end::real
 $$;
-
-comment on function {{.schema}}._gw_seconds(timestamptz, timestamptz) is
-  'Internal: returns the seconds between two times, within a billion.';

@@ -24,44 +24,45 @@ begin
     perform from {{.schema}}._private_jobs as j where j.id = any (job_ids) order by j.id for update;
     held := job_ids;
   end if;
-  insert into {{.schema}}._gw_ended
-    (slot, drop_on, first_id, last_id, task, outcome, worker_id, place, key, ended_at, job_ids, started_at, run_at, created_at,
-     attempts, max_attempts, details)
-  select {{.schema}}._gw_slot_at(over_at), p.drop_on, p.ids[1], p.ids[cardinality(p.ids)], p.task, p.became, p.locked_by,
-         case when p.job_queue_id is not null then {{.schema}}._gw_place_of(p.job_queue_id, p.ids[1]) end, p.key, over_at, p.ids,
-         case when p.locked_by is not null then p.started_at end, p.run_at, p.created_at, p.attempts, p.max_attempts, p.details
-    from (select {{.schema}}._gw_drop_on(over_at, k.keep_for) as drop_on, k.task, o.became, j.locked_by, j.job_queue_id, j.key, j.max_attempts,
-                 array_agg(j.id order by j.id) as ids,
-                 array_agg(coalesce({{.schema}}._gw_started_at(j.id, j.locked_at), now()) order by j.id) as started_at,
-                 array_agg(j.run_at order by j.id) as run_at,
-                 array_agg(j.created_at order by j.id) as created_at,
-                 array_agg(least(j.attempts, j.max_attempts)::smallint order by j.id) as attempts,
-                 array_agg(left(split_part(o.detail, e'\n', 1), 1000) order by j.id) as details
-            from {{.schema}}._private_jobs as j
-            join {{.schema}}._private_tasks as t on t.id = j.task_id
-            join {{.schema}}._gw_kept_tasks as k on k.task = t.identifier
-           cross join lateral (
-                  select case when j.attempts > j.max_attempts and exists (select from {{.schema}}._gw_cancels as c where c.job_id = j.id)
-                                then 'canceled'
-                              when j.attempts > j.max_attempts then 'replaced'
-                              when outcome = 'failed' and (permanent[w.place] or j.attempts >= j.max_attempts or workers is null)
-                                then 'permanently_failed'
-                              else outcome end as became,
-                         case when cardinality(details) = 1 then details[1] else details[w.place] end as detail
-                    from (select width_bucket(j.id, job_ids) as place where cardinality(job_ids) > 0) as w) as o
-           where j.id = any (held)
-             and (j.locked_by = any (workers) and {{.schema}}._gw_is_held(j.locked_at, leases[width_bucket(j.id, job_ids)])
-                  or workers is null and (j.locked_at is null or j.locked_at < now() - interval '4 hours')
-                     and j.attempts < j.max_attempts)
-           group by k.keep_for, k.task, o.became, j.locked_by, j.job_queue_id, j.key, j.max_attempts, j.id >> 13,
-                    case when j.key is not null or {{.schema}}._gw_has_own_place(j.job_queue_id) then j.id end) as p;
+  begin
+    insert into {{.schema}}._gw_ended
+      (slot, drop_on, first_id, last_id, task, outcome, worker_id, place, key, ended_at, job_ids, started_at, run_at, created_at,
+       attempts, max_attempts, details)
+    select {{.schema}}._gw_slot_at(over_at), p.drop_on, p.ids[1], p.ids[cardinality(p.ids)], p.task, p.became, p.locked_by,
+           case when p.job_queue_id is not null then {{.schema}}._gw_place_of(p.job_queue_id, p.ids[1]) end, p.key, over_at, p.ids,
+           case when p.locked_by is not null then p.started_at end, p.run_at, p.created_at, p.attempts, p.max_attempts, p.details
+      from (select {{.schema}}._gw_drop_on(over_at, k.keep_for) as drop_on, k.task, o.became, j.locked_by, j.job_queue_id, j.key, j.max_attempts,
+                   array_agg(j.id order by j.id) as ids,
+                   array_agg(coalesce({{.schema}}._gw_started_at(j.id, j.locked_at), now()) order by j.id) as started_at,
+                   array_agg(j.run_at order by j.id) as run_at,
+                   array_agg(j.created_at order by j.id) as created_at,
+                   array_agg(least(j.attempts, j.max_attempts)::smallint order by j.id) as attempts,
+                   array_agg(left(split_part(o.detail, e'\n', 1), 1000) order by j.id) as details
+              from {{.schema}}._private_jobs as j
+              join {{.schema}}._private_tasks as t on t.id = j.task_id
+              join {{.schema}}._gw_kept_tasks as k on k.task = t.identifier
+             cross join lateral (
+                    select case when j.attempts > j.max_attempts and exists (select from {{.schema}}._gw_cancels as c where c.job_id = j.id)
+                                  then 'canceled'
+                                when j.attempts > j.max_attempts then 'replaced'
+                                when outcome = 'failed' and (permanent[w.place] or j.attempts >= j.max_attempts or workers is null)
+                                  then 'permanently_failed'
+                                else outcome end as became,
+                           case when cardinality(details) = 1 then details[1] else details[w.place] end as detail
+                      from (select width_bucket(j.id, job_ids) as place where cardinality(job_ids) > 0) as w) as o
+             where j.id = any (held)
+               and (j.locked_by = any (workers) and {{.schema}}._gw_is_held(j.locked_at, leases[width_bucket(j.id, job_ids)])
+                    or workers is null and (j.locked_at is null or j.locked_at < now() - interval '4 hours')
+                       and j.attempts < j.max_attempts)
+             group by k.keep_for, k.task, o.became, j.locked_by, j.job_queue_id, j.key, j.max_attempts, j.id >> 13,
+                      case when j.key is not null or {{.schema}}._gw_has_own_place(j.job_queue_id) then j.id end) as p;
+  exception when others then -- the attempts have ended all the same
+    perform {{.schema}}._gw_note_failure('_gw_note_attempts', sqlerrm);
+  end;
   perform pg_notify('jobs:end', e.job_id::text) from {{.schema}}._gw_expected as e where e.job_id = any (held) and e.ended_at is null;
   return held;
 end;
 $$;
-
-comment on function {{.schema}}._gw_note_attempts(text, text[], bigint[], bigint[], text[], boolean[], boolean) is
-  'Internal: records attempts that end although their jobs stay.';
 
 -- Returns whether attempts have to be recorded or somebody waits for jobs. It looks only at the sizes of two files. Callers
 -- inline it, which they can do because it is volatile, as pg_relation_size is.
@@ -72,6 +73,3 @@ as $$
          operator(pg_catalog.+) pg_catalog.pg_relation_size('{{ replace "'" "''" .schema }}._gw_expected'::pg_catalog.regclass)
          operator(pg_catalog.>) 0
 $$;
-
-comment on function {{.schema}}._gw_keeps() is
-  'Internal: returns whether attempts have to be recorded or somebody waits for jobs.';

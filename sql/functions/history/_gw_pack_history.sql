@@ -1,6 +1,6 @@
 -- Moves the records of ended jobs from the slots of _gw_ended to _gw_history, where a row has up to a thousand jobs, sorted by
 -- id, in about a tenth of the size; creates the partitions of _gw_history that this needs, and drops those whose time is over.
--- Workers call it by stale_sweep, in the transaction's last step. A slot is moved from ten minutes after its first record on.
+-- Workers call it by tidy. A slot is moved from ten minutes after its first record on.
 -- If nobody calls it, records stay in the slots, and nothing fails. Security definer: only the owner may create, truncate and
 -- drop partitions.
 -- Locks: a slot that is moved, in exclusive mode, so that no record is missed; partitions that are created or dropped. It
@@ -14,12 +14,12 @@ declare
   spent     regclass;
 begin
   for full_slot in select s from generate_series(0, 2) as s where s <> {{.schema}}._gw_slot_at(clock_timestamp()) loop
-    continue when pg_relation_size(format('{{ replace "'" "''" .schema }}._gw_ended_%s', full_slot)::regclass) = 0;
+    continue when pg_relation_size(('{{ replace "'" "''" .schema }}._gw_ended_' || full_slot)::regclass) = 0;
     begin
-      execute format('lock table {{ replace "'" "''" .schema }}._gw_ended_%s in exclusive mode', full_slot);
+      execute 'lock table {{ replace "'" "''" .schema }}._gw_ended_' || full_slot || ' in exclusive mode';
       perform {{.schema}}._gw_make_history(array(select distinct e.drop_on from {{.schema}}._gw_ended as e where e.slot = full_slot));
       perform {{.schema}}._gw_pack_slot(full_slot);
-      execute format('truncate {{ replace "'" "''" .schema }}._gw_ended_%s', full_slot);
+      execute 'truncate {{ replace "'" "''" .schema }}._gw_ended_' || full_slot;
     exception when lock_not_available or deadlock_detected then
       null;
     end;
@@ -47,14 +47,12 @@ begin
 end;
 $$;
 
-comment on function {{.schema}}._gw_pack_history() is
-  'Internal, for stale_sweep() and cleanup(): moves records of ended jobs to the history, and drops those whose time is over.';
-
 -- Creates the partitions of _gw_history for these days that do not exist.
 create or replace function {{.schema}}._gw_make_history(days date[])
   returns void language plpgsql set search_path = pg_catalog, pg_temp
 as $$
 declare
+  own  constant text := '{{ replace "'" "''" .schema }}'; -- no part of a format: a name may have a %
   day  date;
   name text;
 begin
@@ -62,15 +60,13 @@ begin
     name := '_gw_history_' || to_char(day, 'YYYYMMDD');
     continue when to_regclass('{{ replace "'" "''" .schema }}.' || name) is not null;
     -- Attaching a table does not lock out readers and writers of the other partitions.
-    execute format('create table {{ replace "'" "''" .schema }}.%s (like {{ replace "'" "''" .schema }}._gw_history including all)', name);
-    execute format('alter table {{ replace "'" "''" .schema }}.%s enable row level security', name);
-    execute format('comment on table {{ replace "'" "''" .schema }}.%s is %L', name, 'The records of ended jobs that are dropped on ' || day || '.');
-    execute format('alter table {{ replace "'" "''" .schema }}._gw_history attach partition {{ replace "'" "''" .schema }}.%s for values in (%L)', name, day);
+    execute format('create table %1$s.%2$s (like %1$s._gw_history including all)', own, name);
+    execute format('alter table %s.%s enable row level security', own, name);
+    execute format('comment on table %s.%s is %L', own, name, 'The records of ended jobs that are dropped on ' || day || '.');
+    execute format('alter table %1$s._gw_history attach partition %1$s.%2$s for values in (%3$L)', own, name, day);
   end loop;
 end;
 $$;
-
-comment on function {{.schema}}._gw_make_history(date[]) is 'Internal: creates partitions of the history.';
 
 -- Copies the records of a slot of _gw_ended to _gw_history: those of one hour in a row, however late the call comes.
 -- Performance: the records are sorted before they are grouped, because each array_agg with an order of its own would sort them
@@ -134,5 +130,3 @@ as $$
          case when p.with_result > 0 then p.results end
     from pack as p
 $$;
-
-comment on function {{.schema}}._gw_pack_slot(integer) is 'Internal: copies the records of a slot to the history.';

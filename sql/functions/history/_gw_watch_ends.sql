@@ -7,28 +7,66 @@ create or replace function {{.schema}}._gw_watch_ends()
   returns boolean language plpgsql security definer set search_path = pg_catalog, pg_temp set lock_timeout = '1s'
 as $$
 begin
-  if exists (select from pg_trigger as t
-              where t.tgrelid = '{{ replace "'" "''" .schema }}._private_jobs'::regclass and t.tgname = '_gw_jobs_ended') then
+  if {{.schema}}._gw_watches_ends() then
     return true;
   end if;
-  begin
-    lock table {{.schema}}._private_jobs in share row exclusive mode;
-    if not exists (select from pg_trigger as t
-                    where t.tgrelid = '{{ replace "'" "''" .schema }}._private_jobs'::regclass and t.tgname = '_gw_jobs_ended') then
-      create trigger _gw_jobs_ended
-        after delete on {{.schema}}._private_jobs
-        referencing old table as ended
-        for each statement
-        execute function {{.schema}}._gw_jobs_ended();
-      comment on trigger _gw_jobs_ended on {{.schema}}._private_jobs is
-        'Records the ends of jobs of kept tasks, and notifies those who wait for jobs; see keep_task() and await_jobs().';
-    end if;
-  exception when lock_not_available then
-    return false;
-  end;
+  lock table {{.schema}}._private_jobs in share row exclusive mode;
+  perform {{.schema}}._gw_make_end_trigger();
   return true;
+exception when lock_not_available then
+  return false;
 end;
 $$;
 
-comment on function {{.schema}}._gw_watch_ends() is
-  'Internal: makes sure that the trigger exists that records the ends of jobs. Returns false if jobs are locked for too long.';
+-- _gw_watch_ends for whoever waits for jobs, for whom it must not hold up others: who waits for the lock holds up all who change jobs
+-- after it, and who has got it, until the end of its transaction. The sequence tells when somebody last waited, even if that is rolled
+-- back.
+create or replace function {{.schema}}._gw_watch_ends_aside()
+  returns boolean language plpgsql security definer set search_path = pg_catalog, pg_temp set lock_timeout = '100ms'
+as $$
+declare
+  seconds constant bigint := date_part('epoch', clock_timestamp());
+begin
+  if {{.schema}}._gw_watches_ends() then
+    return true;
+  end if;
+  if (select abs(seconds - w.last_value) < 60 from {{.schema}}._gw_watch_cursor as w) then
+    lock table {{.schema}}._private_jobs in share row exclusive mode nowait;
+  else
+    perform setval('{{ replace "'" "''" .schema }}._gw_watch_cursor', seconds);
+    lock table {{.schema}}._private_jobs in share row exclusive mode;
+  end if;
+  perform {{.schema}}._gw_make_end_trigger();
+  return true;
+exception when lock_not_available then
+  return false;
+end;
+$$;
+
+-- Returns whether the trigger exists that records the ends of jobs.
+create or replace function {{.schema}}._gw_watches_ends()
+  returns boolean language plpgsql stable set search_path = pg_catalog, pg_temp
+as $$
+begin
+  return exists (select from pg_trigger as t
+                  where t.tgrelid = '{{ replace "'" "''" .schema }}._private_jobs'::regclass and t.tgname = '_gw_jobs_ended');
+end;
+$$;
+
+-- Creates this trigger, unless somebody has while the caller waited for the lock. Runs as the owner.
+create or replace function {{.schema}}._gw_make_end_trigger()
+  returns void language plpgsql set search_path = pg_catalog, pg_temp
+as $$
+begin
+  if {{.schema}}._gw_watches_ends() then
+    return;
+  end if;
+  create trigger _gw_jobs_ended
+    after delete on {{.schema}}._private_jobs
+    referencing old table as ended
+    for each statement
+    execute function {{.schema}}._gw_jobs_ended();
+  comment on trigger _gw_jobs_ended on {{.schema}}._private_jobs is
+    'Records the ends of jobs of kept tasks, and notifies those who wait for jobs; see keep_task() and await_jobs().';
+end;
+$$;

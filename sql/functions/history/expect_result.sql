@@ -3,6 +3,8 @@
 
 -- Asks for the end and the result of a job. A producer calls it in the transaction that adds the job, so that nothing is missed.
 -- kept_for: how long the answer can be read by job_results; from now on.
+-- The call has no effect for a job that does not exist, and, if the caller may not see the payloads of all jobs, for one that this
+-- transaction has not added.
 -- Raises GWOIV (kept_for), GWOJN (job_id is null).
 create or replace function {{.schema}}.expect_result(
   job_id   bigint,
@@ -18,7 +20,9 @@ begin
     raise exception 'job_id must be the id of a job, not null.' using errcode = 'GWOJN';
   end if;
   insert into {{.schema}}._gw_expected as e (job_id, kept_until)
-  values (job_id, {{.schema}}._gw_after(now(), kept_for))
+  select j.id, {{.schema}}._gw_after(now(), kept_for)
+    from {{.schema}}._private_jobs as j
+   where j.id = expect_result.job_id and ({{.schema}}._gw_sees_data() or {{.schema}}._gw_is_added_here(j.xmin))
       on conflict on constraint _gw_expected_pkey do update
      set kept_until = greatest(e.kept_until, excluded.kept_until);
 end;
@@ -27,10 +31,26 @@ $$;
 comment on function {{.schema}}.expect_result(bigint, interval) is
   'Asks for the end and the result of a job, to be read by job_results() for kept_for. A producer calls it in the transaction that adds the job.';
 
+-- Returns whether a row that this transaction sees was written by it, which is so while the row's writer is in progress. A subtransaction
+-- has a number of its own, above that of the transaction.
+create or replace function {{.schema}}._gw_is_added_here(writer xid)
+  returns boolean language plpgsql volatile set search_path = pg_catalog, pg_temp
+as $$
+declare
+  own   constant bigint := txid_current_if_assigned();
+  above constant bigint := (writer::text::bigint - own % 4294967296 + 4294967296) % 4294967296;
+begin
+  return above < 2147483648 and txid_status(own + above) = 'in progress';
+exception when invalid_parameter_value then
+  return false; -- an old row
+end;
+$$;
+
 -- Asks to be notified of the ends of jobs, on the channel jobs:end, with the id of the job, as expect_result does for those
 -- that exist. Returns false if notifications are not sent yet, because open transactions have changed jobs; ask job_results
 -- again from time to time in any case.
--- Locks: see _gw_watch_ends.
+-- Locks: see _gw_watch_ends. It costs others nothing: a call waits for the lock at most once a minute in the whole database, a tenth of a
+-- second; otherwise it takes it only if it is free. Who gets it holds it to the end of the transaction, so call it in one of its own.
 create or replace function {{.schema}}.await_jobs(
   job_ids  bigint[],
   kept_for interval default '1 day'
@@ -47,7 +67,7 @@ begin
    where j.id = any (job_ids)
    order by j.id
       on conflict on constraint _gw_expected_pkey do nothing;
-  return {{.schema}}._gw_watch_ends();
+  return {{.schema}}._gw_watch_ends_aside();
 end;
 $$;
 

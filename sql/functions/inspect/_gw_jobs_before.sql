@@ -54,9 +54,6 @@ begin
 end;
 $$;
 
-comment on function {{.schema}}._gw_jobs_before(bigint, timestamptz) is
-  'Internal, for why(): returns up to ten of the jobs that nothing holds back and that come before a waiting job.';
-
 -- Returns jobs that come before a job and are not in lanes: the first ten jobs without a queue and limits, and the first due job of each free
 -- queue, whether its limits allow it or not.
 create or replace function {{.schema}}._gw_unlimited_before(job_id bigint, at timestamptz)
@@ -94,9 +91,6 @@ begin
               and (h.priority, h.run_at, h.id) < (job.priority, job.run_at, job.id));
 end;
 $$;
-
-comment on function {{.schema}}._gw_unlimited_before(bigint, timestamptz) is
-  'Internal, for why(): returns jobs without limits and first jobs of queues that come before a job.';
 
 -- Returns the jobs with limits that may be the first ones of their lanes, of priorities up to this one, whether the limits allow them or
 -- not: of each lane the first job, of lanes of changed limits more; of each task the first jobs at which no claim has looked. It reads at
@@ -148,10 +142,7 @@ begin
 end;
 $$;
 
-comment on function {{.schema}}._gw_limited_firsts(smallint, timestamptz) is
-  'Internal, for why(): returns the jobs with limits that may be the first ones of their lanes, of priorities up to this one.';
-
--- Returns the tasks that claims serve: all but paused ones; none if everything is paused.
+-- Returns the tasks that claims serve: all but paused ones and those that no worker runs; none if everything is paused.
 create or replace function {{.schema}}._gw_served_tasks(at timestamptz)
   returns integer[] language plpgsql stable set search_path = pg_catalog, pg_temp
 as $$
@@ -161,12 +152,22 @@ begin
       from {{.schema}}._private_tasks as t
      where not exists (select from {{.schema}}._gw_pauses as p
                         where p.limit_name is null and (p.task = t.identifier or num_nulls(p.task, p.queue_name) = 2)
-                          and coalesce(p.until, 'infinity') > _gw_served_tasks.at));
+                          and coalesce(p.until, 'infinity') > _gw_served_tasks.at)
+       and {{.schema}}._gw_is_served(t.identifier, at));
 end;
 $$;
 
-comment on function {{.schema}}._gw_served_tasks(timestamptz) is
-  'Internal, for why(): returns the tasks that are not paused.';
+-- Returns whether a registered worker that was seen within dead_after runs a task. If no worker is registered, the fleet may
+-- consist of Node workers, which do not register: then it runs all tasks.
+create or replace function {{.schema}}._gw_is_served(task text, at timestamptz)
+  returns boolean language plpgsql stable set search_path = pg_catalog, pg_temp
+as $$
+begin
+  return exists (select from {{.schema}}._gw_workers as w
+                  where (w.tasks = '{}' or task = any (w.tasks)) and w.last_seen_at >= at - {{.schema}}.setting('dead_after')::interval)
+         or not exists (select from {{.schema}}._gw_workers);
+end;
+$$;
 
 -- Returns those of these tasks to which no limit applies.
 create or replace function {{.schema}}._gw_unlimited_tasks(task_ids integer[])
@@ -180,6 +181,3 @@ begin
        and not exists (select from {{.schema}}._gw_limits as l where l.tasks is null or t.identifier = any (l.tasks)));
 end;
 $$;
-
-comment on function {{.schema}}._gw_unlimited_tasks(integer[]) is
-  'Internal, for why(): returns those of these tasks to which no limit applies.';

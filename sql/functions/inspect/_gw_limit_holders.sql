@@ -34,6 +34,3 @@ begin
            where h.pid is null and p.transaction = l.transaction) as w;
 end;
 $$;
-
-comment on function {{.schema}}._gw_limit_holders() is
-  'Internal: returns the open transactions of others that hold limits, since when, and a statement that ends each.';

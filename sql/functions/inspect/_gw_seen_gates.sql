@@ -51,9 +51,6 @@ begin
 end;
 $$;
 
-comment on function {{.schema}}._gw_seen_gates(integer[], timestamptz) is
-  'Internal: returns these gates as the next claim will find them: how many jobs each counts, and why it starts none and until when.';
-
 -- Returns the gates that each of these jobs passes by the present limits: limit by limit, with what _gw_seen_gates says of them. A job
 -- that no claim has looked at may pass gates that do not exist yet: gate_id is null, and nothing runs there.
 create or replace function {{.schema}}._gw_gates_of_jobs(job_ids bigint[], at timestamptz)
@@ -93,6 +90,3 @@ begin
              and coalesce(e.until, 'infinity') > _gw_gates_of_jobs.at) as o;
 end;
 $$;
-
-comment on function {{.schema}}._gw_gates_of_jobs(bigint[], timestamptz) is
-  'Internal: returns the gates that each of these jobs passes by the present limits, and why they start none.';

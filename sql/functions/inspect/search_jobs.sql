@@ -1,5 +1,5 @@
 -- Returns the ids of jobs that match all given conditions, highest first, for lists with pages. A condition that is null is
--- ignored; error_prefix is the beginning of the last error.
+-- ignored; error_prefix is the beginning of the last error, error_group what error_groups returns.
 -- The cost of a call is bounded, however many jobs there are and however few match: after max_read jobs it ends, whether
 -- it has found max_rows or not. next_id is the below_id with which the search continues, null if it has ended.
 -- Failed jobs, a job by its key, and the ready or scheduled jobs of a queue with fewer than 10 000 of them are found by
@@ -15,7 +15,8 @@ create or replace function {{.schema}}.search_jobs(
   newer_than   interval default null,
   below_id     bigint   default null,
   max_rows     integer  default 50,
-  max_read     integer  default 100000
+  max_read     integer  default 100000,
+  error_group  text     default null
 )
   returns table (job_ids bigint[], next_id bigint)
   language plpgsql
@@ -29,6 +30,7 @@ declare
   wanted_task integer;
   queue_ids   integer[]; -- those under which jobs of the queue may be found: its own and that of held jobs
   candidates  bigint[];
+  part        constant text := {{.schema}}._gw_part_of_group(error_group);
 begin
   perform {{.schema}}._gw_check_state(job_state);
   perform {{.schema}}._gw_check_limit('max_rows', max_rows);
@@ -80,6 +82,7 @@ begin
                               or r.job_queue_id = any (queue_ids)
                                  and (r.job_queue_id > 0 or {{.schema}}._gw_queue_name(r.job_queue_id, r.id) = queue))
                          and (error_prefix is null or starts_with(r.last_error, error_prefix))
+                         and (search_jobs.error_group is null or {{.schema}}._gw_is_of_group(r.last_error, search_jobs.error_group, part))
                          and (older_than is null or r.created_at <= {{.schema}}._gw_before(now(), older_than))
                          and (newer_than is null or r.created_at > {{.schema}}._gw_before(now(), newer_than))
                          and (job_state is null
@@ -95,5 +98,5 @@ begin
 end;
 $$;
 
-comment on function {{.schema}}.search_jobs(text, text, text, text, text, interval, interval, bigint, integer, integer) is
-  'Returns the ids of at most max_rows jobs that match all given conditions, highest first, and next_id: the below_id with which the search continues, null if it has ended. A call reads at most max_read jobs, so it may return fewer jobs, or none, although there are more. error_prefix: the beginning of the last error; the other conditions are those of matching_job_ids.';
+comment on function {{.schema}}.search_jobs(text, text, text, text, text, interval, interval, bigint, integer, integer, text) is
+  'Returns the ids of at most max_rows jobs that match all given conditions, highest first, and next_id: the below_id with which the search continues, null if it has ended. A call reads at most max_read jobs, so it may return fewer jobs, or none, although there are more. error_prefix: the beginning of the last error; error_group: as error_groups returns it; the other conditions are those of matching_job_ids.';

@@ -7,10 +7,11 @@
 --   paused            everything, its task, its queue, or a limit; the detail has the reason of the pause
 --   full, rate, closed  a lane starts no job; see list_lanes
 --   held              an open transaction holds a limit, such as one that has claimed jobs itself and not ended
+--   no worker         there are registered workers, but none that was seen within the setting dead_after runs its task
 --   queue held        a job of its named queue runs; its worker may have claimed this job, too
+--   queue lost        the row of its named queue was deleted by hand
 --   behind in queue   jobs of its named queue come first
 --   suspect           its worker died; see get_job_alone
---   no worker         no registered worker runs its task
 -- until: when the reason ends, if that is known. blocking_job_ids: the jobs that hold it back, ten at most.
 -- The conditions are those of claims: _gw_suits, _gw_gates_of, _gw_seen_gates (see there).
 create or replace function {{.schema}}.why(
@@ -50,18 +51,14 @@ begin
   found_any := found_any or found;
   return query select * from {{.schema}}._gw_why_limited(job_id, at);
   found_any := found_any or found;
+  return query select * from {{.schema}}._gw_why_no_worker(job.identifier, at);
+  found_any := found_any or found;
   if job.job_queue_id > 0 then
     return query select * from {{.schema}}._gw_why_queued(job_id, at);
     found_any := found_any or found;
   elsif job.job_queue_id between -15 and -2 then
     return query values ('suspect', 'A worker died while it ran the job.', null::timestamptz, null::bigint[],
                          'A worker that holds no other job will claim it by get_job_alone.');
-    found_any := true;
-  end if;
-  if exists (select from {{.schema}}._gw_workers)
-     and not exists (select from {{.schema}}._gw_workers as w where w.tasks = '{}' or job.identifier = any (w.tasks)) then
-    return query values ('no worker', format('No registered worker runs the task %s.', job.identifier), null::timestamptz, null::bigint[],
-                         'Start a worker for this task.');
     found_any := true;
   end if;
   if not found_any then
@@ -107,14 +104,12 @@ begin
                          null::timestamptz, first, 'It starts when they have ended.');
   else
     return query values ('claimed', format('Worker %s has run it since %s.', coalesce(job.locked_by, 'unknown'), job.locked_at)
-                                    || coalesce((select format(' Its progress at %s:%s%s', p.reported_at, ' ' || p.percent || ' %', ' ' || p.note)
+                                    || coalesce((select format(' Its progress at %s:%s%s', p.reported_at, ' ' || p.percent::numeric || ' %', ' ' || p.note)
                                                    from {{.schema}}._gw_job_progress(array[job.id]) as p), ''),
                          null::timestamptz, null::bigint[], 'cancel_jobs ends it.');
   end if;
 end;
 $$;
-
-comment on function {{.schema}}._gw_why_not_waiting(bigint) is 'Internal, for why(): returns why a job does not wait.';
 
 -- For why(): the pauses in force of everything, a task and a queue.
 create or replace function {{.schema}}._gw_why_paused(task text, queue_name text, at timestamptz)
@@ -134,8 +129,24 @@ begin
 end;
 $$;
 
-comment on function {{.schema}}._gw_why_paused(text, text, timestamptz) is
-  'Internal, for why(): returns the pauses of everything, a task and a queue.';
+-- For why(): whether a worker runs the task.
+create or replace function {{.schema}}._gw_why_no_worker(task text, at timestamptz)
+  returns table (reason text, detail text, until timestamptz, blocking_job_ids bigint[], remedy text) language plpgsql
+  stable set search_path = pg_catalog, pg_temp
+as $$
+begin
+  return query
+  select 'no worker',
+         format('No registered worker that was seen in the last %s runs the task %s.', {{.schema}}.setting('dead_after'), task)
+         || coalesce((select format(' %s did, and was last seen at %s.', w.id, w.last_seen_at)
+                        from {{.schema}}._gw_workers as w
+                       where w.tasks = '{}' or task = any (w.tasks)
+                       order by w.last_seen_at desc
+                       limit 1), ''),
+         null::timestamptz, null::bigint[], 'Start a worker for this task.'
+   where not {{.schema}}._gw_is_served(task, at);
+end;
+$$;
 
 -- For why(): what the limits of a job say. A transaction that holds one of them counts once it is a second old, because a claim holds them
 -- for some milliseconds.
@@ -167,6 +178,8 @@ begin
                      limit 10) as h)
          end,
          case g.reason when 'paused' then 'resume() ends the pause.'
+                       when 'closed' then
+                         format('If the service accepts requests again, open_lane(%s) opens it.', concat_ws(', ', quote_literal(g.limit_name), quote_literal(g.key)))
                        when 'full' then 'It starts when one of these jobs ends; set_limit or override_lane can raise the maximum.'
                        else 'set_limit changes the limit.' end
     from (select o.*, row_number() over (partition by o.limit_id, o.reason = 'paused' order by o.is_total, o.key) as number
@@ -188,9 +201,6 @@ begin
 end;
 $$;
 
-comment on function {{.schema}}._gw_why_limited(bigint, timestamptz) is
-  'Internal, for why(): returns which limits hold a job back.';
-
 -- For why(), of a job in a named queue: a running job of the queue, and jobs that come first. Paused tasks do not count, and a queue that a
 -- pause has is not held by a worker.
 create or replace function {{.schema}}._gw_why_queued(job_id bigint, at timestamptz)
@@ -205,6 +215,11 @@ begin
     from {{.schema}}._private_jobs as j
     join {{.schema}}._private_job_queues as q on q.id = j.job_queue_id
    where j.id = job_id;
+  if not found then
+    return query values ('queue lost', 'The row of its queue was deleted by hand.', null::timestamptz, null::bigint[],
+                         'repair() restores it.');
+    return;
+  end if;
   if job.locked_at is not null and job.locked_by is distinct from 'pause' then
     return query
     select 'queue held', format('Worker %s has held the queue %s since %s.', coalesce(job.locked_by, 'unknown'), job.queue_name, job.locked_at),
@@ -224,6 +239,3 @@ begin
   having count(*) > 0;
 end;
 $$;
-
-comment on function {{.schema}}._gw_why_queued(bigint, timestamptz) is
-  'Internal, for why(): returns what holds a job back in its named queue.';

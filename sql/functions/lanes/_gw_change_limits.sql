@@ -12,15 +12,32 @@ begin
 end;
 $$;
 
-comment on function {{.schema}}._gw_change_limits() is 'Internal: begins a change of limits or pauses.';
+-- For operators: begins a change of one limit, and locks it and all that share a task with it. keyed: it must have by.
+-- Raises GWLNM, GWLHB, 40001.
+create or replace function {{.schema}}._gw_change_limit(limit_name text, keyed boolean default false)
+  returns {{.schema}}._gw_limits language plpgsql set search_path = pg_catalog, pg_temp
+as $$
+declare
+  i {{.schema}}._gw_limits;
+begin
+  perform {{.schema}}._gw_change_limits();
+  select l.* into i from {{.schema}}._gw_limits as l where l.name = limit_name and (l.by is not null or not keyed);
+  if not found then
+    raise exception 'There is no limit ''%''%.', coalesce(limit_name, 'null'), case when keyed then ' with several lanes' else '' end
+      using errcode = 'GWLNM';
+  end if;
+  perform {{.schema}}._gw_lock_limits(i.tasks);
+  return i;
+end;
+$$;
 
--- For operators: locks all limits that share a task with these (null: all limits), all of them or none, and returns their ids. It lets go of
+-- For operators: locks all limits that share a task with these (null: all limits), all of them or none. It lets go of
 -- them while it waits for one that a claim holds, so that claims of others go on. A claim in a transaction that stays open holds
 -- its limits for as long.
 -- Locks: rows of _gw_limits.
 -- Raises GWLHB after five seconds; the message names the session.
 create or replace function {{.schema}}._gw_lock_limits(task_names text[])
-  returns integer[] language plpgsql set search_path = pg_catalog, pg_temp
+  returns void language plpgsql set search_path = pg_catalog, pg_temp
 as $$
 declare
   until constant timestamptz := clock_timestamp() + interval '5 seconds';
@@ -29,7 +46,7 @@ begin
   loop
     begin
       perform from {{.schema}}._gw_limits as l where (l.tasks && task_names) is not false order by l.id for update nowait;
-      exit;
+      return;
     exception when lock_not_available then
       if clock_timestamp() > until then
         select l.name, coalesce('the ' || h.who || coalesce(' since ' || h.since, ''), 'another transaction') as holder
@@ -45,12 +62,8 @@ begin
     end;
     perform pg_sleep(0.001 + 0.004 * random());
   end loop;
-  return array(select l.id from {{.schema}}._gw_limits as l where (l.tasks && task_names) is not false);
 end;
 $$;
-
-comment on function {{.schema}}._gw_lock_limits(text[]) is
-  'Internal: locks all limits that share a task with these, all of them or none, and returns their ids.';
 
 -- Returns the gate of a key, and makes it if there is none. The caller holds the limit.
 create or replace function {{.schema}}._gw_gate(limit_id integer, key text)
@@ -70,9 +83,6 @@ begin
 end;
 $$;
 
-comment on function {{.schema}}._gw_gate(integer, text) is
-  'Internal: returns the gate of a key, and makes it if there is none.';
-
 -- Makes claims look again at these gates, whose numbers or pauses have changed. The caller holds the limits.
 create or replace function {{.schema}}._gw_look_at_gates(gate_ids integer[])
   returns void language plpgsql set search_path = pg_catalog, pg_temp set enable_seqscan = off set jit = off
@@ -82,6 +92,3 @@ begin
   perform {{.schema}}._gw_wake(1);
 end;
 $$;
-
-comment on function {{.schema}}._gw_look_at_gates(integer[]) is
-  'Internal: makes claims look again at these gates, whose numbers or pauses have changed.';

@@ -7,9 +7,6 @@ as $$
          operator(pg_catalog.*) interval '1 microsecond'
 $$;
 
-comment on function {{.schema}}._gw_charge(double precision, integer, interval) is
-  'Internal: returns for how long this many starts use up a rate.';
-
 -- Returns how many more jobs may start at each of these gates (null: any number) and, if none, why and when that changes (null: at no
 -- known time). reason: paused, closed, full or rate. A gate of a limit that was dropped is not returned.
 -- Who holds the limits may start so many; for others the result is of the moment. A rate is one timestamp (GCRA): theoretic_at is
@@ -55,6 +52,3 @@ as $$
                       when g.running operator(pg_catalog.>=) g.width then 'full'
                       when g.budget operator(pg_catalog.<) 1 then 'rate' end as reason) as b
 $$;
-
-comment on function {{.schema}}._gw_gate_rooms(integer[], timestamptz) is
-  'Internal: returns how many more jobs may start at each of these gates and, if none, why and when that changes.';

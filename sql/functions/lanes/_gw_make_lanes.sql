@@ -14,21 +14,15 @@ begin
   insert into {{.schema}}._gw_lanes (id, task_id, generation, gates, fair_gate, gate, running, served_at)
   select nextval('{{ replace "'" "''" .schema }}._gw_lane_ids'), n.task_id, n.generation, n.gates, f.id, 0, coalesce(f.running, 0),
          coalesce(f.served_at, 'epoch')
-    from (select distinct t.task_id, t.generation, g.gates, g.fair_gate
+    from (select distinct t.task_id, t.generation, l.gates, l.fair_gate
             from {{.schema}}._private_jobs as j
             join unnest(tasks) as t on t.task_id = j.task_id
-           cross join lateral (
-                  select coalesce(array_agg(g.gate_id order by g.gate_id), '{}') as gates,
-                         (array_agg(g.gate_id order by g.limit_id) filter (where g.is_fair))[1] as fair_gate
-                    from {{.schema}}._gw_gates_of(t.limit_ids, j.payload, j.flags) as g) as g
-           where j.id = any (job_ids) and t.limit_ids <> '{}' and array_position(g.gates, null) is null) as n
-    left join {{.schema}}._gw_gates as f on f.id = n.fair_gate
+           cross join lateral {{.schema}}._gw_lane_of(row(t.*)::{{.schema}}._gw_limited_task, j.payload, j.flags) as l
+           where j.id = any (job_ids) and t.limit_ids <> '{}' and l.lane_id is null and array_position(l.gates, null) is null) as n
+    left join lateral (select f.id, f.running, f.served_at from {{.schema}}._gw_gates as f where f.id = n.fair_gate offset 0) as f on true
       on conflict do nothing;
 end;
 $$;
-
-comment on function {{.schema}}._gw_make_lanes({{.schema}}._gw_limited_task[], bigint[]) is
-  'Internal: makes the missing gates and lanes of jobs of these tasks.';
 
 -- The jobs of lanes of an old generation come in again, some hundreds in each claim; without limits they become plain. The caller
 -- holds the limits of the tasks.
@@ -73,6 +67,3 @@ begin
      and not exists (select from {{.schema}}._private_jobs as j where j.is_available and j.job_queue_id = l.id);
 end;
 $$;
-
-comment on function {{.schema}}._gw_empty_old_lanes({{.schema}}._gw_limited_task[]) is
-  'Internal: the jobs of lanes of an old generation come in again, some hundreds in each call.';

@@ -13,9 +13,6 @@ begin
 end;
 $$;
 
-comment on function {{.schema}}._gw_note_left_work({{.schema}}._gw_claim, boolean) is
-  'Internal: notes for this session whether a claim has left work under limits.';
-
 -- Returns whether the last claim of these tasks in this session has left work, and up to when jobs were due for it; null if there was none
 -- within the last second.
 create or replace function {{.schema}}._gw_claim_left_work(
@@ -32,9 +29,6 @@ begin
   end if;
 end;
 $$;
-
-comment on function {{.schema}}._gw_claim_left_work(integer[]) is
-  'Internal: returns whether the last claim of these tasks in this session has left work under limits; null: not known.';
 
 -- Returns when to search again for jobs under limits of these tasks (all if null); null if nothing is known to become due. If there is work
 -- now, the result is soon. The result may be too early, never too late.
@@ -59,7 +53,7 @@ begin
   end if;
   since := coalesce(last.due, looked_at); -- what has become due meanwhile is work
   return (
-    select least(min(j.run_at), min(e.at), min(r.opens_at))
+    select nullif(least(min(j.run_at), min(e.at), min(r.opens_at)), 'infinity')
       from unnest(tasks) as t
       left join lateral (
             select j.run_at
@@ -73,12 +67,6 @@ begin
              where e.limit_id = any (t.limit_ids) and e.at > since
              order by e.at
              limit 1) as e on true
-      left join lateral (
-            select r.opens_at
-              from {{.schema}}._gw_gate_rooms({{.schema}}._gw_shared_gates(t.limit_ids), since) as r
-             where r.opens_at < 'infinity') as r on true);
+     cross join lateral {{.schema}}._gw_shared_room(t.limit_ids, since) as r);
 end;
 $$;
-
-comment on function {{.schema}}._gw_next_limited_at(integer[]) is
-  'Internal: returns when to search again for jobs under limits of these tasks; null if nothing is known to become due.';

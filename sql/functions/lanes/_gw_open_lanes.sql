@@ -24,9 +24,6 @@ begin
 end;
 $$;
 
-comment on function {{.schema}}._gw_open_lanes(integer[], {{.schema}}._gw_limited_task[], integer, timestamptz) is
-  'Internal: opens as many of the lanes that wait for these gates as they have room.';
-
 -- Returns those of these gates, each once, for which lanes wait.
 create or replace function {{.schema}}._gw_waited_for(gate_ids integer[])
   returns integer[] language plpgsql stable
@@ -38,8 +35,6 @@ begin
                 where (select true from {{.schema}}._gw_lanes as l where l.gate = u.id and l.gate > 0 limit 1));
 end;
 $$;
-
-comment on function {{.schema}}._gw_waited_for(integer[]) is 'Internal: returns those of these gates for which lanes wait.';
 
 -- Returns the ctids of these gates, for updates. A join by id may be planned while the tables are empty; then it reads all gates for each
 -- row. An update by ctid has the same plan whatever the estimates are, and takes the new values from arrays in the order of the ids.
@@ -53,8 +48,6 @@ begin
                 cross join lateral (select g.ctid from {{.schema}}._gw_gates as g where g.id = u.id offset 0) as g);
 end;
 $$;
-
-comment on function {{.schema}}._gw_places_of_gates(integer[]) is 'Internal: returns the ctids of these gates.';
 
 -- Counts what has ended at the gates of these limits, which the caller holds, and returns these gates, null if there are none. At most
 -- 500 rows of a limit; the others are for the next claim.
@@ -103,9 +96,6 @@ begin
 end;
 $$;
 
-comment on function {{.schema}}._gw_count_ends(integer[], timestamptz) is
-  'Internal: counts what has ended at the gates of these limits, and returns these gates.';
-
 -- Gives the lanes of fair limits the turns of their gates: the lane with the fewest running jobs is first, then the one that has
 -- started no job for the longest time. The caller holds the limits.
 create or replace function {{.schema}}._gw_set_turns(gate_ids integer[])
@@ -124,9 +114,6 @@ begin
                                 offset 0) as l));
 end;
 $$;
-
-comment on function {{.schema}}._gw_set_turns(integer[]) is
-  'Internal: gives the lanes of fair limits the turns of their gates.';
 
 -- A lane waits for a gate only while something names the gate: a job that runs, or a row of _gw_gate_ends. Inserts such a row for
 -- those of these gates for which lanes wait, and which have room now or at a known time. Returns those that have room now. The caller holds
@@ -154,6 +141,3 @@ begin
   return have_room;
 end;
 $$;
-
-comment on function {{.schema}}._gw_name_gates(integer[], timestamptz) is
-  'Internal: makes claims look again at those of these gates for which lanes wait, when they have room. Returns those that have room now.';

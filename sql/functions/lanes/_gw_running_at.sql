@@ -19,6 +19,3 @@ begin
    where _gw_running_at.gate_ids is null or u.gate_id = any (_gw_running_at.gate_ids);
 end;
 $$;
-
-comment on function {{.schema}}._gw_running_at(integer[]) is
-  'Internal: returns the jobs that run at each of these gates, at all if null.';

@@ -10,6 +10,7 @@ as $$
 declare
   held     integer[];
   tasks    integer[]; -- all their limits are held, or they have none
+  late     bigint[]; -- jobs that were locked when limits changed
   lane_ids integer[];
   mended   bigint; -- rows
   lost     bigint;
@@ -19,7 +20,19 @@ begin
                    from {{.schema}}._private_tasks as t
                   where not exists (select from {{.schema}}._gw_limits as l
                                      where (l.tasks is null or t.identifier = any (l.tasks)) and l.id <> all (held)));
+  perform {{.schema}}._gw_count_ends(held, clock_timestamp());
   mended := {{.schema}}._gw_count_gates(held);
+  late := array(select j.id
+                  from {{.schema}}._gw_queued_lanes as q
+                 cross join lateral (select j.* from {{.schema}}._private_jobs as j where j.id = q.job_id offset 0) as j
+                  left join lateral (select l.generation from {{.schema}}._gw_lanes as l where l.id = q.lane_id offset 0) as l on true
+                 where j.locked_at is not null and j.task_id = any (tasks)
+                   and l.generation is distinct from ({{.schema}}._gw_limits_of(j.task_id)).generation);
+  if late <> '{}' then
+    perform {{.schema}}._gw_give_lanes(late);
+    perform {{.schema}}._gw_count_gates(held);
+  end if;
+  perform {{.schema}}._gw_set_back_rates(held);
   lane_ids := {{.schema}}._gw_next_lanes(1000);
   -- Lanes whose first job is not where they say: a job that comes before it, one that has come back, or none any more.
   perform {{.schema}}._gw_place_lanes(
@@ -31,7 +44,7 @@ begin
                   where j.is_available and j.job_queue_id = u.id
                   order by j.priority, j.run_at, j.id
                   limit 1) as f
-            join {{.schema}}._gw_lanes as l on l.id = u.id
+           cross join lateral (select l.* from {{.schema}}._gw_lanes as l where l.id = u.id offset 0) as l
            where l.task_id = any (tasks) and (l.gate = 0 or (f.priority, f.run_at, f.id) < (l.priority, l.run_at, l.job_id))),
     clock_timestamp());
   with back as (
@@ -65,9 +78,6 @@ begin
 end;
 $$;
 
-comment on function {{.schema}}._gw_sweep_limits() is
-  'Internal, for heartbeats: counts the gates anew, and mends what changes by hand have left.';
-
 -- Returns the next lanes in which available jobs are, by their numbers, from where the last call ended.
 create or replace function {{.schema}}._gw_next_lanes(most integer)
   returns integer[] language plpgsql set search_path = pg_catalog, pg_temp -- the sweep sets the planner options
@@ -100,9 +110,6 @@ begin
 end;
 $$;
 
-comment on function {{.schema}}._gw_next_lanes(integer) is
-  'Internal: returns the next lanes in which available jobs are, from where the last call ended.';
-
 -- Deletes some of the lanes in which no job waits or runs, and of the gates that no lane has, that are not closed, and whose numbers
 -- nobody has overridden. A rate keeps its gate until it is unused.
 create or replace function {{.schema}}._gw_drop_idle(held integer[], tasks integer[])
@@ -129,12 +136,11 @@ begin
               and greatest(g.theoretic_at, g.closed_until,
                            case when (select l.fair from {{.schema}}._gw_limits as l where l.id = g.limit_id) then g.served_at + interval '1 minute' end)
                   < clock_timestamp()
-              and not exists (select from {{.schema}}._gw_lanes as l where g.id = any (l.gates))
+              and not exists (select from {{.schema}}._gw_gate_ends as e where e.gate_id = g.id)
+            except -- `not exists` would read all lanes for each gate
+            select u.id from {{.schema}}._gw_lanes as l cross join unnest(l.gates) as u (id)
             limit 1000));
   -- Of limits that were dropped while jobs ended.
   delete from {{.schema}}._gw_gate_ends as e where not exists (select from {{.schema}}._gw_limits as l where l.id = e.limit_id);
 end;
 $$;
-
-comment on function {{.schema}}._gw_drop_idle(integer[], integer[]) is
-  'Internal: deletes some of the lanes and gates that nobody uses.';

@@ -45,21 +45,19 @@ begin
              and {{.schema}}._gw_lease(l.locked_at) = leases[width_bucket(l.id, job_ids)]
            order by l.id
              for update skip locked) as r;
-  if queue_ids is not null then
-    -- The queues in which these are all jobs of the claim.
-    locked_ids := array(
+  if renewed_ids is not null then
+    locked_ids := array( -- the queues in which these are all jobs of the claim
       select q.id
         from {{.schema}}._private_job_queues as q
        where q.id = any (queue_ids) and q.locked_by = worker_id
-         and {{.schema}}._gw_queue_locked_at(q.locked_at, q.id, queue_ids, held_ats) is null
+         and {{.schema}}._gw_queue_locked_at(q.locked_at, held_ats[width_bucket(q.id, queue_ids)],
+                                      width_bucket(q.id, queue_ids) - width_bucket(q.id - 1, queue_ids)) is null
        order by q.id
          for no key update skip locked);
     left_ids := array(
       select q.id
         from {{.schema}}._private_job_queues as q
        where q.id = any (queue_ids) and q.locked_by = worker_id and q.id <> all (locked_ids));
-  end if;
-  if renewed_ids is not null then
     with renewed as (
       update {{.schema}}._private_jobs as j
          set locked_at = renewed_at

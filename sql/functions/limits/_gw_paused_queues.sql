@@ -3,35 +3,8 @@
 -- later statement (_gw_take_paused). Who frees a queue looks for a pause in a statement that begins after it has locked the row. So one of
 -- both sees what the other has done.
 
--- Writes the row of a queue, and makes it if there is none. So the caller has waited for the end or claim that held it, and a transaction
--- with an older snapshot fails with 40001.
-create or replace function {{.schema}}._gw_hold_queue(name text)
-  returns void language plpgsql set search_path = pg_catalog, pg_temp
-as $$
-begin
-  insert into {{.schema}}._private_job_queues (queue_name) values (name)
-      on conflict (queue_name) do update set queue_name = excluded.queue_name;
-end;
-$$;
-
-comment on function {{.schema}}._gw_hold_queue(text) is
-  'Internal: locks the row of a queue, and makes it if there is none.';
-
--- Frees those of these queues that a pause has. Their trigger notifies the workers.
-create or replace function {{.schema}}._gw_free_paused_queues(queue_ids integer[])
-  returns void language plpgsql set search_path = pg_catalog, pg_temp set enable_seqscan = off set jit = off
-as $$
-begin
-  update {{.schema}}._private_job_queues as q
-     set locked_by = null, locked_at = null
-   where q.id = any (queue_ids) and q.locked_by = 'pause';
-end;
-$$;
-
-comment on function {{.schema}}._gw_free_paused_queues(integer[]) is
-  'Internal: frees those of these queues that a pause has.';
-
--- Ends pauses of queues whose time is over, up to 100. Claims call it, because nobody else acts at that time.
+-- Ends pauses of queues whose time is over, up to 100. Claims call it, because nobody else acts at that time. The trigger of the queues
+-- notifies the workers.
 -- Locks: the rows of the queues by id and of the pauses; skips locked ones.
 create or replace function {{.schema}}._gw_end_queue_pauses()
   returns void language plpgsql set search_path = pg_catalog, pg_temp
@@ -54,13 +27,10 @@ begin
              for no key update skip locked) as e;
   if pause_ids is not null then
     delete from {{.schema}}._gw_pauses as p where p.id = any (pause_ids);
-    perform {{.schema}}._gw_free_paused_queues(queue_ids);
+    update {{.schema}}._private_job_queues as q set locked_by = null, locked_at = null where q.id = any (queue_ids) and q.locked_by = 'pause';
   end if;
 end;
 $$;
-
-comment on function {{.schema}}._gw_end_queue_pauses() is
-  'Internal, for claims: ends pauses of queues whose time is over.';
 
 -- Returns when the next pause ends by itself, so that workers look for jobs then; null if none does.
 create or replace function {{.schema}}._gw_next_pause_end()
@@ -70,6 +40,3 @@ begin
   return (select min(p.until) from {{.schema}}._gw_pauses as p where p.until > clock_timestamp() and p.until < 'infinity');
 end;
 $$;
-
-comment on function {{.schema}}._gw_next_pause_end() is
-  'Internal: returns when the next pause ends by itself; null if none does.';

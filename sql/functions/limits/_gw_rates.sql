@@ -14,9 +14,6 @@ begin
 end;
 $$;
 
-comment on function {{.schema}}._gw_wrong_numbers(integer, integer, interval, integer) is
-  'Internal: returns what is wrong with numbers of a limit or of one of its lanes; null: nothing.';
-
 -- Returns theoretic_at of a gate after a change of its rate. old_span and new_span: the charge of the whole burst before and after; null:
 -- no rate. The share of the burst that is owed stays the same, so that the new rate counts at once and the burst is not given twice. While
 -- there is no rate, what was owed stays as it is, for a later rate.
@@ -33,5 +30,29 @@ begin
 end;
 $$;
 
-comment on function {{.schema}}._gw_rescaled(timestamptz, timestamptz, interval, interval) is
-  'Internal: returns theoretic_at of a gate after a change of its rate.';
+-- For sweeps: what a clock that was ahead has left in gates of these limits, which the caller holds, counts as now. A rate owes at
+-- most a burst.
+create or replace function {{.schema}}._gw_set_back_rates(limit_ids integer[])
+  returns void language plpgsql set search_path = pg_catalog, pg_temp set enable_seqscan = off set jit = off
+as $$
+declare
+  at constant timestamptz := clock_timestamp();
+begin
+  update {{.schema}}._gw_gates as g
+     set theoretic_at = at
+   where g.limit_id = any (limit_ids) and g.theoretic_at > at + interval '1 second'
+     and g.theoretic_at > (select {{.schema}}._gw_charge(coalesce(g.burst, g.rate, l.burst, l.rate), coalesce(g.rate, l.rate), coalesce(g.per, l.per))
+                                  + at + interval '1 second'
+                             from {{.schema}}._gw_limits as l
+                            where l.id = g.limit_id);
+  update {{.schema}}._gw_gates as g set served_at = at where g.limit_id = any (limit_ids) and g.served_at > at + interval '1 second';
+  if found then
+    update {{.schema}}._gw_lanes as l set served_at = at
+     where l.served_at > at + interval '1 second'
+       and l.fair_gate = any (array(select g.id from {{.schema}}._gw_gates as g where g.limit_id = any (limit_ids)));
+  end if;
+  update {{.schema}}._gw_limits as l
+     set theoretic_at = at
+   where l.id = any (limit_ids) and l.theoretic_at > at + {{.schema}}._gw_charge(coalesce(l.burst, l.rate), l.rate, l.per) + interval '1 second';
+end;
+$$;

@@ -10,21 +10,14 @@ create or replace function {{.schema}}.drop_limit(
 as $$
 #variable_conflict use_variable
 declare
-  old  {{.schema}}._gw_limits;
-  held integer[];
+  old {{.schema}}._gw_limits := {{.schema}}._gw_change_limit(name);
 begin
-  perform {{.schema}}._gw_change_limits();
-  select i.* into old from {{.schema}}._gw_limits as i where i.name = name;
-  if not found then
-    raise exception 'There is no limit ''%''.', coalesce(name, 'null') using errcode = 'GWLNM';
-  end if;
-  held := {{.schema}}._gw_lock_limits(old.tasks);
   delete from {{.schema}}._gw_limits as i where i.id = old.id;
   -- Lanes of the old generation name these gates until their jobs have ended or become incoming.
   delete from {{.schema}}._gw_gates as g where g.limit_id = old.id;
   delete from {{.schema}}._gw_gate_ends as e where e.limit_id = old.id;
   delete from {{.schema}}._gw_pauses as p where p.limit_name = name;
-  perform {{.schema}}._gw_settle(array_remove(held, old.id), old.tasks);
+  perform {{.schema}}._gw_settle(old.tasks);
   perform {{.schema}}._gw_record_act('drop limit', 0, name);
 end;
 $$;

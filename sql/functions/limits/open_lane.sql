@@ -13,15 +13,9 @@ create or replace function {{.schema}}.open_lane(
 as $$
 #variable_conflict use_variable
 declare
-  i      {{.schema}}._gw_limits;
+  i      {{.schema}}._gw_limits := {{.schema}}._gw_change_limit(limit_name);
   opened integer[];
 begin
-  perform {{.schema}}._gw_change_limits();
-  select l.* into i from {{.schema}}._gw_limits as l where l.name = limit_name;
-  if not found then
-    raise exception 'There is no limit ''%''.', coalesce(limit_name, 'null') using errcode = 'GWLNM';
-  end if;
-  perform {{.schema}}._gw_lock_limits(i.tasks);
   with gates as materialized (
     select g.id, g.closed_until from {{.schema}}._gw_gates as g where g.limit_id = i.id and (lane is null or g.key = lane)
   ), not_counted as ( -- calls of rate_limited at which no claim has looked yet

@@ -37,12 +37,10 @@ declare
   is_fair         boolean := coalesce(fair, false);
   next_generation bigint  := nextval('{{ replace "'" "''" .schema }}._gw_limit_generations');
   wrong           text    := coalesce(
-    case
-      when coalesce(length(name), 0) not between 1 and 128 then 'its name must be 1 to 128 characters long'
-      when tasks = '{}' or array_position(tasks, null) is not null then 'tasks must be null or a list of names'
-    end,
     {{.schema}}._gw_wrong_numbers(least(max_running, total_running), rate, per, burst),
     case
+      when coalesce(length(name), 0) not between 1 and 128 then 'its name must be 1 to 128 characters long'
+      when tasks = '{}' or tasks is not null and ('' <= all (tasks)) is null then 'tasks must be null or a list of names'
       when num_nonnulls(max_running, total_running, rate) = 0 and not is_fair then 'it needs max_running, total_running, rate or fair'
       when is_fair and by is null then 'fair needs by'
       when strict <= interval '0' or strict > interval '1 day' then 'strict must be positive and at most a day'
@@ -53,7 +51,6 @@ declare
   old             {{.schema}}._gw_limits;
   new             {{.schema}}._gw_limits;
   affected        text[]; -- tasks; null: all
-  held            integer[];
 begin
   if wrong is not null then
     raise exception 'The limit ''%'' is invalid: %.', name, wrong using errcode = 'GWLVA';
@@ -61,13 +58,15 @@ begin
   perform {{.schema}}._gw_change_limits();
   select i.* into old from {{.schema}}._gw_limits as i where i.name = name;
   affected := case when tasks is not null and (old.id is null or old.tasks is not null) then tasks || old.tasks end;
-  held := {{.schema}}._gw_lock_limits(affected);
+  perform {{.schema}}._gw_lock_limits(affected);
   if old.id is null then
     insert into {{.schema}}._gw_limits as i (name, tasks, by, max_running, total_running, rate, per, burst, fair, strict, generation)
     values (name, tasks, by, max_running, total_running, rate, per, burst, is_fair, strict, next_generation)
     returning i.* into new;
-    held := held || new.id;
   else
+    loop -- what has gone back unstarted, at the old rate and by the old keys
+      exit when {{.schema}}._gw_count_ends(array[old.id], clock_timestamp()) is null;
+    end loop;
     -- A new generation if the limit applies to other jobs or has other gates.
     update {{.schema}}._gw_limits as i
        set tasks = tasks, by = by, max_running = max_running, total_running = total_running, rate = rate, per = per, burst = burst,
@@ -80,7 +79,7 @@ begin
     perform {{.schema}}._gw_change_gates(old, new);
   end if;
   if old.generation is distinct from new.generation then
-    perform {{.schema}}._gw_settle(held, affected);
+    perform {{.schema}}._gw_settle(affected);
   else
     perform {{.schema}}._gw_look_at_gates(array(select g.id from {{.schema}}._gw_gates as g where g.limit_id = new.id));
   end if;
@@ -122,6 +121,3 @@ begin
   update {{.schema}}._gw_limits as i set theoretic_at = owed_to where i.id = new.id and i.theoretic_at <> owed_to;
 end;
 $$;
-
-comment on function {{.schema}}._gw_change_gates({{.schema}}._gw_limits, {{.schema}}._gw_limits) is
-  'Internal: changes the gates of a limit as its numbers change.';

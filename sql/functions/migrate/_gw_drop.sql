@@ -27,6 +27,3 @@ begin
   end loop;
 end;
 $$;
-
-comment on function {{.schema}}._gw_drop(text) is
-  'Internal, for migrations: drops a function or a trigger of an earlier migration, and the record of it.';

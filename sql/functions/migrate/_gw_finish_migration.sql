@@ -10,6 +10,3 @@ begin
   perform {{.schema}}._gw_apply_grants();
 end;
 $$;
-
-comment on function {{.schema}}._gw_finish_migration() is
-  'Internal, the end of every migration: records the objects that it has created, and applies the grants of roles.';

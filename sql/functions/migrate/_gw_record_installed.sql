@@ -18,6 +18,3 @@ begin
   end if;
 end;
 $$;
-
-comment on function {{.schema}}._gw_record_installed() is
-  'Internal, for migrations: records digests of the functions and triggers that this transaction created, so that doctor() reports later changes.';

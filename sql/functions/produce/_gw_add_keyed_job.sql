@@ -78,6 +78,3 @@ begin
     using errcode = 'GWBKC', hint = 'Nothing was added; try again.';
 end;
 $$;
-
-comment on function {{.schema}}._gw_add_keyed_job(integer, integer, {{.schema}}.job_spec, text, bigint) is
-  'Internal: adds or replaces the job under the key of a spec for add_job. The caller has checked the spec and holds the name locks.';

@@ -23,12 +23,12 @@ begin
       if round > 1 or not all_keyed then
         jobs := {{.schema}}._gw_draw_job_ids(jobs, job_keys);
         perform {{.schema}}._gw_insert_keyed_jobs(jobs);
-        select l.busy_key, l.jobs into busy_key, done from {{.schema}}._gw_lock_keyed_jobs(jobs, job_keys, job_key_mode) as l;
+        select l.busy_key, l.jobs into busy_key, done from {{.schema}}._gw_lock_keyed_jobs(jobs, job_key_mode) as l;
         if busy_key is not null then
           raise exception using errcode = 'GWBKC';
         end if;
       end if;
-      return query select r.* from {{.schema}}._gw_replace_keyed_jobs(done, job_keys, job_key_mode) as r;
+      return query select r.* from {{.schema}}._gw_replace_keyed_jobs(done, job_key_mode) as r;
       if found then
         return;
       end if;
@@ -47,6 +47,3 @@ begin
     using errcode = 'GWBKC', hint = 'Nothing was added; try again.';
 end;
 $$;
-
-comment on function {{.schema}}._gw_add_keyed_jobs({{.schema}}.job_spec[], text[], text, text[]) is
-  'Internal: adds the jobs of add_jobs if at least one spec has a key.';

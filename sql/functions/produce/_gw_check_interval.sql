@@ -11,6 +11,3 @@ begin
   end if;
 end;
 $$;
-
-comment on function {{.schema}}._gw_check_interval(text, interval, boolean) is
-  'Internal: refuses an interval that is null, negative or longer than 1000 years.';

@@ -20,6 +20,3 @@ begin
     using errcode = 'GWBPL', hint = advice, detail = 'It is spec ' || spec_number || ' of the call.';
 end;
 $$;
-
-comment on function {{.schema}}._gw_check_payload(json, bigint) is
-  'Internal: raises GWBPL for a payload that is larger than the setting max_payload.';

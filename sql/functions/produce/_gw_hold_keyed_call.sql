@@ -34,9 +34,6 @@ begin
 end;
 $$;
 
-comment on function {{.schema}}._gw_hold_keyed_call(text, text, text, text, integer, integer, text[]) is
-  'Internal: returns the record of calls of add_job_once, debounce_job or throttle_job under a key, and locks it.';
-
 -- Adds the job of such a call, and stores the record of it. Returns the job as these functions do. If the job must be new, because
 -- none waited under the key when the caller looked, and add_job would replace one that has been added since, the function
 -- does nothing and returns nulls.
@@ -86,9 +83,6 @@ begin
 end;
 $$;
 
-comment on function {{.schema}}._gw_add_held_job({{.schema}}._gw_keyed_calls, {{.schema}}.job_spec, boolean) is
-  'Internal: adds the job of a call of add_job_once, debounce_job or throttle_job, and stores the record of it.';
-
 -- Locks the job under a key and, if it waits and has not failed permanently, returns its id, run_at and attempts; nulls if it does
 -- not, or if there is none.
 -- Locks: the row under the key.
@@ -107,6 +101,3 @@ begin
   end if;
 end;
 $$;
-
-comment on function {{.schema}}._gw_waiting_job(text) is
-  'Internal: locks the job that waits under a key, and returns its id, run_at and attempts.';

@@ -21,6 +21,3 @@ begin
         or i.task in (select p.task from {{.schema}}._gw_pauses as p where p.task is not null and (p.until <= now()) is not true));
 end;
 $$;
-
-comment on function {{.schema}}._gw_incoming(text[]) is
-  'Internal, for add_job and add_jobs: returns those of the tasks to which a limit applies, or which are paused.';

@@ -24,16 +24,14 @@ begin
 end;
 $$;
 
-comment on function {{.schema}}._gw_keyed_specs({{.schema}}.job_spec[], text[]) is
-  'Internal: returns the specs of add_jobs with their tasks and queues.';
-
 -- Returns the jobs with the ids that new rows get: keys are locked in sorted order, but ids follow the order of the specs. A spec
 -- whose job is already waiting draws no id, nor does the second spec with the same key. An id that was drawn is kept.
 create or replace function {{.schema}}._gw_draw_job_ids(jobs {{.schema}}._gw_keyed_spec[], job_keys text[])
   returns {{.schema}}._gw_keyed_spec[] language plpgsql set search_path = pg_catalog, pg_temp
 as $$
 declare
-  waiting text[] := array(select j.key from {{.schema}}._private_jobs as j where j.key = any (job_keys) and j.is_available);
+  waiting text[] := array(select j.key from {{.schema}}._private_jobs as j where j.key = any (job_keys)
+                              and coalesce(j.is_available, false)); -- no condition of an index of available jobs
 begin
   return array(
     select row(s.number, s.task_id, s.queue_id, s.spec,
@@ -49,9 +47,6 @@ begin
 end;
 $$;
 
-comment on function {{.schema}}._gw_draw_job_ids({{.schema}}._gw_keyed_spec[], text[]) is
-  'Internal: returns the jobs of add_jobs with the ids that new rows get.';
-
 -- Inserts the jobs that have such an id, if there is no row under their key.
 -- Locks: new keys in sorted order. It waits for other transactions that insert the same ones.
 create or replace function {{.schema}}._gw_insert_keyed_jobs(jobs {{.schema}}._gw_keyed_spec[])
@@ -66,38 +61,36 @@ begin
     from unnest(jobs) as u
    cross join lateral (select (u.spec).*) as s
    where u.new_id is not null
-     and not exists (select from {{.schema}}._private_jobs as j where j.key = s.job_key)
+     and not exists (select from {{.schema}}._private_jobs as j where j.key = s.job_key offset 0) -- row by row
    order by s.job_key, u.number
       on conflict (key) where key is not null do nothing;
 end;
 $$;
 
-comment on function {{.schema}}._gw_insert_keyed_jobs({{.schema}}._gw_keyed_spec[]) is
-  'Internal: inserts the jobs of add_jobs that have an id, if there is no row under their key.';
-
 -- Locks the rows under the keys, and returns a key whose row is busy or gone, or the jobs with the ids of those that are done: they
 -- were inserted, or are added here one by one, because the job under the key is not waiting or several specs share it.
 -- Locks: the rows under the keys, without waiting for them.
 create or replace function {{.schema}}._gw_lock_keyed_jobs(
-  inout jobs {{.schema}}._gw_keyed_spec[], job_keys text[], job_key_mode text, out busy_key text)
+  inout jobs {{.schema}}._gw_keyed_spec[], job_key_mode text, out busy_key text)
   language plpgsql set search_path = pg_catalog, pg_temp
 as $$
 declare
   alone integer[]; -- the numbers of the specs that are added one by one
   job   {{.schema}}._gw_keyed_spec;
 begin
-  with locked as materialized (
-    select j.id, j.key, j.is_available
-      from {{.schema}}._private_jobs as j
-     where j.key = any (job_keys)
-       for update skip locked
-  ), looked as (
-    select u.*, (u.spec).job_key is null or l.id is not distinct from u.new_id as is_inserted, l.is_available,
+  with looked as (
+    select u.*, (u.spec).job_key is null or l.id is not distinct from u.new_id as is_inserted, l.id as found_id, l.is_available,
            count(*) over (partition by (u.spec).job_key) > 1 as is_repeated
       from unnest(jobs) as u
-      left join locked as l on l.key = (u.spec).job_key
+      -- Row by row: a join would depend on estimates.
+      left join lateral (
+           select j.id, j.is_available
+             from {{.schema}}._private_jobs as j
+            where j.key = (u.spec).job_key
+           offset 0
+              for update skip locked) as l on true
   )
-  select (select min(k.key) from unnest(job_keys) as k (key) where k.key not in (select l.key from locked as l)),
+  select min((s.spec).job_key) filter (where s.found_id is null),
          array_agg(row(s.number, s.task_id, s.queue_id, s.spec, s.new_id, case when s.is_inserted then s.new_id end)::{{.schema}}._gw_keyed_spec
                    order by s.number),
          array_agg(s.number order by s.number) filter (where not s.is_inserted and (not s.is_available or s.is_repeated))
@@ -114,50 +107,51 @@ begin
 end;
 $$;
 
-comment on function {{.schema}}._gw_lock_keyed_jobs({{.schema}}._gw_keyed_spec[], text[], text) is
-  'Internal: locks the rows under the keys of add_jobs, and adds the jobs that cannot be replaced together.';
-
 -- Replaces the waiting jobs of all specs that are not done, and returns all jobs, in the order of the specs. It returns no row
--- if one job is busy, or was changed so recently that the locked row differs from the one in the statement's snapshot.
+-- if one job is busy.
 -- Locks: the rows under the keys, without waiting for them.
 create or replace function {{.schema}}._gw_replace_keyed_jobs(
-  jobs {{.schema}}._gw_keyed_spec[], job_keys text[], job_key_mode text)
+  jobs {{.schema}}._gw_keyed_spec[], job_key_mode text)
   returns setof {{.schema}}._private_jobs language plpgsql set search_path = pg_catalog, pg_temp
 as $$
+declare
+  ids     bigint[]; -- ascending
+  numbers integer[]; -- of their specs
 begin
+  select array_agg(l.id order by l.id), array_agg(u.number order by l.id)
+    into ids, numbers
+    from unnest(jobs) as u
+   cross join lateral (
+         select j.id, j.is_available
+           from {{.schema}}._private_jobs as j
+          where j.key = (u.spec).job_key
+         offset 0
+            for update skip locked) as l
+   where u.job_id is null and l.is_available;
+  if coalesce(cardinality(ids), 0) < (select count(*) from unnest(jobs) as u where u.job_id is null) then
+    return;
+  end if;
   return query
-  with locked as materialized (
-    select j.ctid as place, j.key, j.is_available
-      from {{.schema}}._private_jobs as j
-     where j.key = any (job_keys)
-       for update skip locked
-  ), replaced as (
+  with replaced as (
     update {{.schema}}._private_jobs as j
-       set job_queue_id = s.queue_id,
-           task_id      = s.task_id,
-           payload      = {{.schema}}._gw_merged_payload(j.payload, s.payload, j.key),
-           run_at       = case when job_key_mode = 'preserve_run_at' and j.attempts = 0 then j.run_at
-                               else coalesce(s.run_at, now()) end,
-           max_attempts = coalesce(s.max_attempts, 25),
-           priority     = coalesce(s.priority, 0),
-           flags        = case when s.flags is not null then {{.schema}}._gw_flags(s.flags) end,
-           revision     = j.revision + 1,
-           attempts     = 0,
-           last_error   = null,
-           updated_at   = now()
-      from (select l.place, u.number, u.task_id, u.queue_id, (u.spec).*
-              from unnest(jobs) as u
-              join locked as l on l.key = (u.spec).job_key
-             where (select count(*) from locked as w where w.is_available) = cardinality(job_keys)
-               and u.job_id is null) as s
-     where j.ctid = s.place
-    returning j.*, s.number
+       set (job_queue_id, task_id, payload, run_at, max_attempts, priority, flags) = (
+             select s.queue_id, s.task_id, {{.schema}}._gw_merged_payload(j.payload, (s.spec).payload, j.key),
+                    case when job_key_mode = 'preserve_run_at' and j.attempts = 0 then j.run_at else coalesce((s.spec).run_at, now()) end,
+                    coalesce((s.spec).max_attempts, 25), coalesce((s.spec).priority, 0),
+                    case when (s.spec).flags is not null then {{.schema}}._gw_flags((s.spec).flags) end
+               from (select (jobs[numbers[width_bucket(j.id, ids)]]).* offset 0) as s),
+           revision   = j.revision + 1,
+           attempts   = 0,
+           last_error = null,
+           updated_at = now()
+     where j.id = any (ids)
+    returning j.*, numbers[width_bucket(j.id, ids)] as number
   ), added as (
     select r.* from replaced as r
     union all
     select j.*, u.number
       from unnest(jobs) as u
-     cross join lateral (select j.* from {{.schema}}._private_jobs as j where j.id = u.job_id offset 0) as j -- row by row
+     cross join lateral (select j.* from {{.schema}}._private_jobs as j where j.id = u.job_id offset 0) as j
   )
   select a.id, a.job_queue_id, a.task_id, a.payload, a.priority, a.run_at, a.attempts, a.max_attempts, a.last_error,
          a.created_at, a.updated_at, a.key, a.locked_at, a.locked_by, a.revision, a.flags, a.is_available
@@ -166,6 +160,3 @@ begin
    order by a.number;
 end;
 $$;
-
-comment on function {{.schema}}._gw_replace_keyed_jobs({{.schema}}._gw_keyed_spec[], text[], text) is
-  'Internal: replaces the waiting jobs of add_jobs, and returns all its jobs.';

@@ -28,9 +28,6 @@ begin
 end;
 $$;
 
-comment on function {{.schema}}._gw_joined_payload(json, json, text) is
-  'Internal: joins two JSON arrays; each element keeps its spelling. Raises GWBPL if the result is too large.';
-
 -- Returns the payload of a replaced job. Two arrays are joined; otherwise the new payload counts. The function is a
 -- single expression, so PostgreSQL inlines it.
 create or replace function {{.schema}}._gw_merged_payload(waiting json, added json, job_key text)
@@ -41,6 +38,3 @@ as $$
               then {{.schema}}._gw_joined_payload(waiting, added, job_key)
               else coalesce(added, '{}') end
 $$;
-
-comment on function {{.schema}}._gw_merged_payload(json, json, text) is
-  'Internal: returns the payload of a replaced job.';

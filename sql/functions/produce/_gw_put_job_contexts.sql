@@ -16,6 +16,3 @@ begin
    where c.revision <= excluded.revision;
 end;
 $$;
-
-comment on function {{.schema}}._gw_put_job_contexts(bigint[], integer[], json) is
-  'Internal: stores a context for jobs that this transaction has added, each at the revision beside its id.';

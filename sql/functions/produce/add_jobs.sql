@@ -101,6 +101,3 @@ begin
     where pg_column_size(s.payload) > 2000;
 end;
 $$;
-
-comment on function {{.schema}}._gw_check_specs({{.schema}}.job_spec[]) is
-  'Internal, for add_jobs: raises for the first of the specs that is refused.';

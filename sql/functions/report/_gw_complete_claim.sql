@@ -1,5 +1,6 @@
--- Completes jobs of one claim as complete_job_batch does, for a worker that completes many jobs: jobs outside of named queues
--- take the shortest path. Returns the ids of the completed jobs, or null if all were completed.
+-- Completes jobs of one claim, or, if lease is null, jobs that the worker holds by any lease: deletes their rows and frees their
+-- queues. Returns the ids of the completed jobs, or null if all were completed.
+-- It is for a transaction that does nothing else; see at_once of _gw_release.
 -- Locks: job rows by id, then queue rows by id.
 -- Raises GWWOB if an id is null or repeated.
 create or replace function {{.schema}}._gw_complete_claim(worker_id text, job_ids bigint[], lease bigint)
@@ -8,14 +9,13 @@ create or replace function {{.schema}}._gw_complete_claim(worker_id text, job_id
 as $$
 declare
   completed bigint[];
-  ended     {{.schema}}._gw_ended_job[]; -- those of them that are in lanes
+  ended     {{.schema}}._gw_ended_job[]; -- those of them that are in queues or lanes
 begin
   with gone as (
     delete from {{.schema}}._private_jobs as j
      where j.id = any (job_ids)
        and j.locked_by = worker_id
-       and j.locked_at = (select {{.schema}}._gw_locked_at(lease))
-       and (j.job_queue_id > 0) is not true
+       and coalesce((select {{.schema}}._gw_locked_at(lease)), j.locked_at) = j.locked_at
     returning j.id, j.job_queue_id, j.locked_at
   )
   select case when count(*) < cardinality(job_ids) then coalesce(array_agg(g.id), '{}') end,
@@ -23,23 +23,12 @@ begin
     into completed, ended
     from gone as g;
   if ended is not null then
-    perform {{.schema}}._gw_release(worker_id, ended, 'ended');
+    perform {{.schema}}._gw_release(worker_id, ended, 'ended', true);
   end if;
-  if completed is null then
-    return null;
-  end if;
-
-  -- The remaining jobs are in queues, are no longer held, or have invalid ids.
-  perform {{.schema}}._gw_check_outcomes(job_ids, null);
-  completed := completed || {{.schema}}._gw_complete_queued(
-    worker_id, array(select u.id from unnest(job_ids) as u (id) where u.id <> all (completed)), lease);
-  if cardinality(completed) < cardinality(job_ids) then
+  if completed is not null then
+    perform {{.schema}}._gw_check_outcomes(job_ids, null); -- some are no longer held, or the ids are invalid
     perform {{.schema}}._gw_wake_for(job_ids);
-    return completed;
   end if;
-  return null;
+  return completed;
 end;
 $$;
-
-comment on function {{.schema}}._gw_complete_claim(text, bigint[], bigint) is
-  'Internal: completes jobs of one claim. Returns the ids of the completed jobs, or null if all were completed.';

@@ -2,33 +2,47 @@
 -- set no more than search_path are called by functions that force plans by indexes.
 
 -- Frees the queues of these jobs in which the claim of the worker holds no other job (see _gw_queue_locked_at), and tells the gates of
--- their limits. A trigger notifies sleeping workers if a job is waiting in a queue.
+-- their limits. A trigger notifies workers if a job is waiting in a queue.
 -- kind: 'ended'; 'returned' if the jobs have not started, so that rates take them back; 'recovered' if their worker seems dead, so
 -- that they keep their places at strict limits for some time.
+-- at_once: the transaction ends after this, so that one look at all freed queues serves. The trigger, which looks at the commit and
+-- costs a third of a queued job, is switched off by gw.told.
 -- Locks: queue rows by id.
-create or replace function {{.schema}}._gw_release(worker_id text, jobs {{.schema}}._gw_ended_job[], kind text)
+create or replace function {{.schema}}._gw_release(
+  worker_id text, jobs {{.schema}}._gw_ended_job[], kind text, at_once boolean default false)
   returns void language plpgsql set search_path = pg_catalog, pg_temp
 as $$
 declare
-  queue_ids integer[]; -- of each job
-  held      bigint; -- how many of them the worker held
-  freed     integer[];
+  queues integer; -- of the jobs
+  held   integer; -- how many of them the worker held
+  freed  integer[];
 begin
+  if at_once then
+    perform set_config('gw.told', 't', true); -- for the trigger's condition; every update parses it, so it is short
+  end if;
   with ended as materialized (
-    select array_agg(j.queue_id order by j.queue_id) as queue_ids, array_agg(j.held_at order by j.queue_id) as held_ats
-      from unnest(jobs) as j
-     where j.queue_id > 0
+    select array_agg(e.queue_id) as queue_ids, array_agg(e.jobs) as counts, array_agg(e.held_at) as held_ats
+      from (select j.queue_id, count(*) as jobs, max(j.held_at) as held_at
+              from unnest(jobs) as j
+             where j.queue_id > 0
+             group by j.queue_id
+             order by j.queue_id) as e
   ), released as (
     update {{.schema}}._private_job_queues as q
-       set locked_at = {{.schema}}._gw_queue_locked_at(q.locked_at, q.id, e.queue_ids, e.held_ats),
-           locked_by = case when {{.schema}}._gw_queue_locked_at(q.locked_at, q.id, e.queue_ids, e.held_ats) is not null then q.locked_by end
+       set (locked_at, locked_by) = (
+             select l.locked_at, case when l.locked_at is not null then q.locked_by end
+               from (select {{.schema}}._gw_queue_locked_at(q.locked_at, e.held_ats[p.place], e.counts[p.place]) as locked_at
+                       from (select width_bucket(q.id, e.queue_ids) as place offset 0) as p) as l)
       from ended as e
      where q.id = any (e.queue_ids) and q.locked_by = worker_id
     returning q.id, q.locked_at
   )
-  select e.queue_ids, (select count(*) from released), array(select r.id from released as r where r.locked_at is null)
-    into queue_ids, held, freed
+  select cardinality(e.queue_ids), (select count(*) from released), array(select r.id from released as r where r.locked_at is null)
+    into queues, held, freed
     from ended as e;
+  if at_once then
+    perform set_config('gw.told', '', true);
+  end if;
   if pg_relation_size('{{ replace "'" "''" .schema }}._gw_limit_changes'::regclass) > 0 then
     perform {{.schema}}._gw_take_paused(freed);
     perform {{.schema}}._gw_release_gates(jobs, kind);
@@ -36,14 +50,17 @@ begin
 
   -- This is a separate statement, after the queues are free; see _gw_wake. If a recovery has freed a queue while this call waited
   -- for its row, this call holds the row now, and a worker that the recovery has notified may have passed over it.
-  if held < cardinality(queue_ids) and held < (select count(distinct u.id) from unnest(queue_ids) as u (id)) then
+  if held < queues
+     or at_once
+        and exists (select from unnest(freed) as f (queue_id)
+                     where (select true
+                              from {{.schema}}._private_jobs as j
+                             where j.is_available and j.job_queue_id = f.queue_id and j.run_at <= clock_timestamp()
+                             limit 1)) then -- a lateral subquery; a join could read all jobs
     perform {{.schema}}._gw_wake(1);
   end if;
 end;
 $$;
-
-comment on function {{.schema}}._gw_release(text, {{.schema}}._gw_ended_job[], text) is
-  'Internal: frees the queues of jobs that a worker holds no longer, and tells the gates of their limits.';
 
 -- Gives those of these queues that are paused and free to their pauses. Whoever frees queues calls it after that, in the same
 -- transaction: pause() writes the row of the queue first, so this later statement sees every pause that has left the queue to its
@@ -53,9 +70,6 @@ create or replace function {{.schema}}._gw_take_paused(queue_ids integer[])
   set jit = off
 as $$
 begin
-  if pg_relation_size('{{ replace "'" "''" .schema }}._gw_limit_changes'::regclass) = 0 then
-    return;
-  end if;
   update {{.schema}}._private_job_queues as q
      set locked_at = now(), locked_by = 'pause'
    where q.id = any (queue_ids) and q.locked_at is null
@@ -64,9 +78,6 @@ begin
                   where p.queue_name = q.queue_name and (p.until > clock_timestamp() or p.until is null));
 end;
 $$;
-
-comment on function {{.schema}}._gw_take_paused(integer[]) is
-  'Internal: gives those of these queues that are paused and free to their pauses.';
 
 -- Tells the gates of the limits of these jobs that they run no longer, with a row of _gw_gate_ends for each gate, and notifies the
 -- workers if jobs may wait for it. A rate takes back a start less what it has made up for since: later starts may have counted on that.
@@ -80,9 +91,6 @@ as $$
 declare
   gate_ids integer[];
 begin
-  if jobs is null or pg_relation_size('{{ replace "'" "''" .schema }}._gw_limit_changes'::regclass) = 0 then
-    return;
-  end if;
   with queued as (
     delete from {{.schema}}._gw_queued_lanes as l
      where l.job_id = any (array(select j.job_id from unnest(jobs) as j where j.queue_id > 0))
@@ -91,8 +99,8 @@ begin
     insert into {{.schema}}._gw_gate_ends as e (limit_id, gate_id, jobs, returned, at)
     select g.limit_id, g.id, sum(o.jobs),
            case when kind = 'returned' then
-             sum(o.jobs * greatest(0, 1 - coalesce(extract(epoch from clock_timestamp() - o.held_at)::double precision * g.rate
-                                                   / extract(epoch from g.per)::double precision, 0)))
+             sum(o.jobs * greatest(0, 1 - coalesce(extract(epoch from clock_timestamp() - o.held_at)::double precision * n.rate
+                                                   / extract(epoch from n.per)::double precision, 0)))
            end,
            coalesce(case when kind = 'recovered'
                          then {{.schema}}._gw_after(clock_timestamp(), (select l.strict from {{.schema}}._gw_limits as l where l.id = g.limit_id)) end,
@@ -104,39 +112,23 @@ begin
              group by l.id, l.held_at) as o
      cross join lateral (select l.gates from {{.schema}}._gw_lanes as l where l.id = o.id offset 0) as l
      cross join unnest(l.gates) as u (gate_id)
-     cross join lateral (select g.id, g.limit_id, coalesce(g.rate, l.rate) as rate, coalesce(g.per, l.per) as per
-                           from {{.schema}}._gw_gates as g
-                           join {{.schema}}._gw_limits as l on l.id = g.limit_id
-                          where g.id = u.gate_id
-                         offset 0) as g
+     cross join lateral (select g.id, g.limit_id, g.rate, g.per from {{.schema}}._gw_gates as g where g.id = u.gate_id offset 0) as g
+     cross join lateral (select coalesce(g.rate, l.rate) as rate, coalesce(g.per, l.per) as per
+                           from {{.schema}}._gw_limits as l
+                          where l.id = g.limit_id
+                         offset 0) as n
      group by g.limit_id, g.id
     returning e.gate_id
   )
   select array_agg(t.gate_id) into gate_ids from told as t;
-  if gate_ids is not null then
-    perform {{.schema}}._gw_wake_for_gates(gate_ids);
-  end if;
-end;
-$$;
-
-comment on function {{.schema}}._gw_release_gates({{.schema}}._gw_ended_job[], text) is
-  'Internal: tells the gates of the limits of these jobs that they run no longer.';
-
--- Notifies workers if jobs may wait for one of these gates: a lane waits for it, or a claim under way may be about to let one wait,
--- which is still open, or incoming, for everybody else.
-create or replace function {{.schema}}._gw_wake_for_gates(gate_ids integer[])
-  returns void language plpgsql set search_path = pg_catalog, pg_temp set plan_cache_mode = force_generic_plan
-  set enable_seqscan = off set enable_bitmapscan = off set jit = off
-as $$
-begin
-  if exists (select from {{.schema}}._gw_lanes as l where l.gate is null)
-     or exists (select from {{.schema}}._private_jobs as j where j.is_available and j.job_queue_id = -1)
-     or exists (select from unnest(gate_ids) as u (id)
-                 where (select true from {{.schema}}._gw_lanes as l where l.gate > 0 and l.gate = u.id limit 1)) then
+  -- Jobs may wait for one of these gates: in a lane that waits for it, or a claim under way may be about to let one wait, which is
+  -- still open, or incoming, for everybody else.
+  if gate_ids is not null
+     and (exists (select from {{.schema}}._gw_lanes as l where l.gate is null)
+          or exists (select from {{.schema}}._private_jobs as j where j.is_available and j.job_queue_id = -1)
+          or exists (select from unnest(gate_ids) as u (id)
+                      where (select true from {{.schema}}._gw_lanes as l where l.gate > 0 and l.gate = u.id limit 1))) then
     perform {{.schema}}._gw_wake(1);
   end if;
 end;
 $$;
-
-comment on function {{.schema}}._gw_wake_for_gates(integer[]) is
-  'Internal: notifies workers if jobs may wait for one of these gates.';

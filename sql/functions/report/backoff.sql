@@ -22,6 +22,3 @@ as $$
   select case when run_at operator(pg_catalog.>) pg_catalog.timestamptz '294000-01-01 00:00:00Z' then run_at
               else greatest(pg_catalog.now(), run_at) operator(pg_catalog.+) {{.schema}}.backoff(attempts) end
 $$;
-
-comment on function {{.schema}}._gw_retry_at(timestamptz, integer) is
-  'Internal: returns when a failed job runs again, by its back-off.';

@@ -1,7 +1,7 @@
 -- Completes jobs: deletes their rows and frees their queues. Returns the ids of the completed jobs. This worker no
 -- longer held the jobs that are missing (by the lease beside them, if leases are given).
 -- Locks: job rows by id, then queue rows by id.
--- Raises GWWOB if the arrays do not match, GWWRS if a result is too large.
+-- Raises GWWOB if the arrays do not match.
 create or replace function {{.schema}}.complete_job_batch(
   worker_id text,
   job_ids   bigint[],

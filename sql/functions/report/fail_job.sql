@@ -27,11 +27,11 @@ begin
   end if;
   perform {{.schema}}._gw_check_outcomes(array[job_id], null);
   return query
-  select f.id, f.state, f.run_at, f.attempts, f.max_attempts
-    from {{.schema}}._gw_fail_jobs(
-           worker_id,
-           array[row(job_id, lease, error_message, coalesce(retry_at, {{.schema}}._gw_after(now(), retry_in)), replacement_payload,
-                     permanent)::{{.schema}}._gw_failure]) as f;
+  select b.id, b.state, b.run_at, b.attempts, b.max_attempts
+    from {{.schema}}._gw_put_back(
+           worker_id, 'failed',
+           array[row(job_id, lease, coalesce(error_message, 'The worker gave no reason.'),
+                     coalesce(retry_at, {{.schema}}._gw_after(now(), retry_in)), replacement_payload, false, permanent)::{{.schema}}._gw_outcome]) as b;
 end;
 $$;
 

@@ -8,22 +8,13 @@ create or replace function {{.schema}}.return_unknown_jobs(
   known_ids bigint[]
 )
   returns bigint
-  language plpgsql
+  language sql
   set search_path = pg_catalog, pg_temp
 as $$
-declare
-  unknown_ids bigint[];
-  leases      bigint[];
-begin
-  select array_agg(j.id order by j.id), array_agg({{.schema}}._gw_lease(j.locked_at) order by j.id)
-    into unknown_ids, leases
-    from {{.schema}}._private_jobs as j
-   where j.locked_by = worker_id and j.id <> all (coalesce(known_ids, '{}'));
-  if unknown_ids is null then
-    return 0;
-  end if;
-  return (select count(*) from {{.schema}}.return_job_batch(worker_id, unknown_ids, leases));
-end;
+  select count(*)
+    from {{.schema}}.return_job_batch(
+           worker_id,
+           array(select j.id from {{.schema}}._private_jobs as j where j.locked_by = worker_id and j.id <> all (coalesce(known_ids, '{}'))))
 $$;
 
 comment on function {{.schema}}.return_unknown_jobs(text, bigint[]) is

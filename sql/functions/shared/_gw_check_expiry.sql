@@ -10,6 +10,3 @@ begin
   end if;
 end;
 $$;
-
-comment on function {{.schema}}._gw_check_expiry(interval) is
-  'Internal: raises GWWEX unless an expiry is a positive interval of at most 1000 years.';

@@ -8,6 +8,3 @@ begin
   end if;
 end;
 $$;
-
-comment on function {{.schema}}._gw_check_limit(text, bigint) is
-  'Internal: raises GWILM if an argument that limits how much is read is negative.';

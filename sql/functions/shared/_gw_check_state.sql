@@ -8,5 +8,3 @@ begin
   end if;
 end;
 $$;
-
-comment on function {{.schema}}._gw_check_state(text) is 'Internal: raises GWIST unless a state of jobs exists.';

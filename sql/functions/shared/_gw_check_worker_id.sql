@@ -10,5 +10,3 @@ begin
   end if;
 end;
 $$;
-
-comment on function {{.schema}}._gw_check_worker_id(text) is 'Internal: raises GWWID unless a worker may have this id.';

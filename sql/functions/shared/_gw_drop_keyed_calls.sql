@@ -22,6 +22,3 @@ as $$
    using spent as s
    where not s.is_needed and c.kind = s.kind and c.key = s.key
 $$;
-
-comment on function {{.schema}}._gw_drop_keyed_calls(integer) is
-  'Internal: deletes the records of calls under keys that are no longer needed.';

@@ -7,6 +7,3 @@ begin
   return (select jsonb_object_agg(f.flag, true) from unnest(flags) as f (flag));
 end;
 $$;
-
-comment on function {{.schema}}._gw_flags(text[]) is
-  'Internal: converts flags to the form of _private_jobs, an object of flag -> true; null if there are no flags.';

@@ -13,9 +13,6 @@ as $$
       or max_attempts operator(pg_catalog.>) 32767
       or priority operator(pg_catalog.<) -32768
       or priority operator(pg_catalog.>) 32767
-      or pg_catalog.array_position(flags, null) is not null
+      or flags is not null and ('' operator(pg_catalog.<=) all (flags)) is null -- contains null; flags may have several dimensions
       or pg_catalog.octet_length(flags::pg_catalog.text) operator(pg_catalog.>) 65536
 $$;
-
-comment on function {{.schema}}._gw_job_is_refused(text, text, integer, text, integer, text[]) is
-  'Internal: returns whether a job with these attributes would be refused.';

@@ -15,6 +15,3 @@ begin
   end if;
 end;
 $$;
-
-comment on function {{.schema}}._gw_keep_steps(bigint, integer) is
-  'Internal, for add_job: keeps the steps of a job whose revision a call has raised without replacing the job.';

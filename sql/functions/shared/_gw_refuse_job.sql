@@ -35,7 +35,7 @@ begin
     code := 'GWBMR'; reason := 'Job maximum attempts must be at most 32767, not ' || max_attempts || '.';
   elsif priority not between -32768 and 32767 then
     code := 'GWBPR'; reason := 'Job priority must be between -32768 and 32767, not ' || priority || '.';
-  elsif array_position(flags, null) is not null then
+  elsif flags is not null and ('' <= all (flags)) is null then
     code := 'GWBNF'; reason := 'Job flags must not contain null.';
   elsif octet_length(flags::text) > 65536 then
     code := 'GWBFL'; reason := 'Job flags have ' || octet_length(flags::text) || ' bytes, at most 65536 are allowed.';
@@ -59,6 +59,3 @@ begin
   raise exception '%', reason using errcode = code;
 end;
 $$;
-
-comment on function {{.schema}}._gw_refuse_job(text, text, integer, text, integer, text[], bigint) is
-  'Internal: raises the GWB error with the reason why a job with these attributes is refused.';

@@ -15,6 +15,3 @@ as $$
    where j.id = job_id
   returning j.*
 $$;
-
-comment on function {{.schema}}._gw_retire(bigint) is
-  'Internal: removes the key of a job and makes sure that the job never runs again.';

@@ -10,9 +10,6 @@ as $$
               else at operator(pg_catalog.+) delay end
 $$;
 
-comment on function {{.schema}}._gw_after(timestamptz, interval) is
-  'Internal: returns the time after a delay; infinite if it is out of range.';
-
 -- Returns the time before an interval.
 create or replace function {{.schema}}._gw_before(at timestamptz, age interval)
   returns timestamptz language sql stable
@@ -22,9 +19,6 @@ as $$
               else at operator(pg_catalog.-) age end
 $$;
 
-comment on function {{.schema}}._gw_before(timestamptz, interval) is
-  'Internal: returns the time before an interval; infinite if it is out of range.';
-
 -- Returns the time after a number of seconds.
 create or replace function {{.schema}}._gw_after_seconds(at timestamptz, seconds double precision)
   returns timestamptz language sql stable
@@ -33,6 +27,3 @@ as $$
               when seconds operator(pg_catalog.<) (-1.5e11)::double precision then pg_catalog.timestamptz '-infinity'
               else at operator(pg_catalog.+) (seconds operator(pg_catalog.*) interval '1 second') end
 $$;
-
-comment on function {{.schema}}._gw_after_seconds(timestamptz, double precision) is
-  'Internal: returns the time after a number of seconds; infinite if it is out of range.';

@@ -19,6 +19,3 @@ begin
           end;
 end;
 $$;
-
-comment on function {{.schema}}._gw_wake(bigint) is
-  'Internal: notifies workers on jobs:insert that this many jobs became ready (0: only a due time changed), if the setting notify requires it.';

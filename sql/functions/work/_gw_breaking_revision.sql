@@ -5,6 +5,3 @@ create or replace function {{.schema}}._gw_breaking_revision()
 as $$
   select coalesce(max(m.id), 0) from {{.schema}}.migrations as m where m.breaking
 $$;
-
-comment on function {{.schema}}._gw_breaking_revision() is
-  'Internal, for workers: returns the newest breaking revision of Graphile Worker''s migrations that the schema has, or 0.';

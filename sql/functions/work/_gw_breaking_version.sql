@@ -5,6 +5,3 @@ create or replace function {{.schema}}._gw_breaking_version()
 as $$
   select coalesce(max(b.version), 0) from {{.schema}}._gw_breaking_versions as b
 $$;
-
-comment on function {{.schema}}._gw_breaking_version() is
-  'Internal, for workers: returns the newest breaking version of the schema, 0 if there is none.';

@@ -40,9 +40,6 @@ begin
 end;
 $$;
 
-comment on function {{.schema}}._gw_set_progress(text, bigint[], bigint[], double precision[], text[]) is
-  'Internal: stores how far jobs have come that the worker holds by these leases. Returns their number.';
-
 -- Stores how far a running job has come, for show_jobs(), why() and the console: percent from 0 to 100, and a note; each may
 -- be null. The last call counts. Returns whether the worker holds the job (by this lease, if one is given); if not,
 -- nothing is stored. Call it every few seconds at most: workers in Go send it with their heartbeats.
@@ -79,6 +76,3 @@ as $$
      and p.revision = j.revision
      and (j.locked_at is null or p.attempt = j.attempts or j.attempts > j.max_attempts)
 $$;
-
-comment on function {{.schema}}._gw_job_progress(bigint[]) is
-  'Internal: returns the progress of jobs as their current attempts have reported it, or the last one if none runs.';

@@ -148,6 +148,7 @@ drop function
   graphile_worker.redrive_jobs,
   graphile_worker.register_worker,
   graphile_worker.renew_leases,
+  graphile_worker.repair,
   graphile_worker.reset_stale_locks,
   graphile_worker.resume,
   graphile_worker.retry_jobs,
@@ -168,6 +169,7 @@ drop function
   graphile_worker.stop_keeping_task,
   graphile_worker.task_stats,
   graphile_worker.throttle_job,
+  graphile_worker.tidy,
   graphile_worker.wake_up,
   graphile_worker.why;
 

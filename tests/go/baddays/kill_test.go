@@ -43,8 +43,8 @@ func TestWorkersThatAreKilledWithoutEndLoseNothing(t *testing.T) {
 		f.excused[victim.id] = true
 		if n == 4 { // a Go worker
 			f.paused[victim.id] = true
-			victim.signal(syscall.SIGSTOP)
-			time.AfterFunc(9*time.Second, func() { _ = victim.cmd.Process.Signal(syscall.SIGCONT) })
+			victim.signal(pgtest.Stop)
+			time.AfterFunc(9*time.Second, func() { _ = victim.cmd.Process.Signal(pgtest.Continue) })
 		} else {
 			victim.signal(syscall.SIGKILL)
 		}

@@ -55,7 +55,7 @@ func TestAPreparedTransactionThatHoldsALimitIsNamed(t *testing.T) {
 	if !strings.HasPrefix(told, "limit one: It is held by the prepared transaction claim, ") {
 		t.Errorf("the finding is %q", told)
 	}
-	remedy := pgtest.Value[string](t, pool, "select split_part(d.remedy, ' with: ', 2) from graphile_worker._gw_find_limit_holders('-1 hour') as d")
+	remedy := pgtest.Value[string](t, pool, "select split_part(d.remedy, e'\n', 2) from graphile_worker._gw_find_limit_holders('-1 hour') as d")
 	pgtest.Exec(t, pool, remedy)
 	if told := pgtest.Value[*string](t, pool, holders, "-1 hour"); told != nil {
 		t.Errorf("the remedy does not help: %s", *told)

@@ -16,7 +16,7 @@ func TestAListenerInAnOpenTransactionThatFillsTheNotifyQueueIsTold(t *testing.T)
 	visit(t, database, "select pg_notify('channel', n || repeat('x', 7000)) from generate_series(1, 100) as n")
 
 	const find = "select d.remedy from graphile_worker._gw_find_full_notify_queue(threshold => 0.00001) as d"
-	_, statement, _ := strings.Cut(pgtest.Value[string](t, pool, find), " with: ")
+	_, statement, _ := strings.Cut(pgtest.Value[string](t, pool, find), "\n")
 	if want := fmt.Sprintf("select pg_terminate_backend(%d);", listener.PgConn().PID()); statement != want {
 		t.Fatalf("the remedy is %q, want %q", statement, want)
 	}

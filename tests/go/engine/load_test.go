@@ -24,6 +24,8 @@ var (
 	loadSeed = flag.Uint64("engine.loadseed", 0, "the `seed` of the load; 0 draws one")
 )
 
+const jobsAreLeft = "select exists (select from gw._private_jobs where is_available or locked_at is not null)"
+
 // The limits of the load that nobody changes: what runs is checked against them.
 var fixedLimits = []string{
 	"select gw.set_limit('fixed', tasks => '{a,b}', by => 'payload:c', max_running => 2, total_running => 5, fair => true)",
@@ -83,7 +85,7 @@ func (l *load) run(seed uint64) {
 	l.runs, l.queues = map[int64]string{}, map[string]int64{}
 	// Names that are used for the first time may be used by two transactions in opposite orders.
 	l.do("select gw.complete_jobs(array[(gw.add_job(t, queue_name => q)).id]) from unnest('{a,b,c,d}'::text[], '{q,r,s,q}'::text[]) as n (t, q)")
-	l.do("select gw.register_worker(w) from unnest('{w0,w1,w2,w3,w4,w5,keeper}'::text[]) as w")
+	l.do("select gw.register_worker(w) from unnest('{w0,w1,w2,w3,w4,w5,w6,keeper}'::text[]) as w")
 	ctx, cancel := context.WithTimeout(l.t.Context(), *loadFlag+2*time.Minute)
 	defer cancel()
 	producing, stop := context.WithTimeout(ctx, *loadFlag)
@@ -107,6 +109,12 @@ func (l *load) run(seed uint64) {
 	drained, drain := context.WithCancel(ctx) // ends when no jobs are left
 	defer drain()
 	calm := make(chan struct{}) // closed when nobody but the workers does anything any more
+	frozen, err := l.startProcess("w6", seed)
+	if err != nil {
+		l.t.Fatal(err)
+	}
+	others.Go(func() error { return frozen.stopSometimes(producing, random(7)) })
+	workers.Go(func() error { <-calm; return frozen.end(l) })
 	for n := range 6 {
 		workers.Go(func() error { return l.work(ctx, drained, calm, fmt.Sprintf("w%d", n), random(uint64(10+n))) })
 	}
@@ -124,7 +132,7 @@ func (l *load) run(seed uint64) {
 		defer drain()
 		for ctx.Err() == nil {
 			var left bool
-			if err := l.pool.QueryRow(ctx, schema("select exists (select from gw._private_jobs where is_available or locked_at is not null)")).Scan(&left); err != nil || !left {
+			if err := l.pool.QueryRow(ctx, schema(jobsAreLeft)).Scan(&left); err != nil || !left {
 				return
 			}
 			time.Sleep(50 * time.Millisecond)
@@ -144,7 +152,7 @@ func (l *load) finish() {
 		`select format('the gate %s of %s counts %s', g.key, g.limit_id, g.running) from gw._gw_gates as g
 		  where g.running <> coalesce((select sum(e.jobs) from gw._gw_gate_ends as e where e.gate_id = g.id), 0)`,
 		"select format('the queue %s is locked by %s', q.queue_name, q.locked_by) from gw._private_job_queues as q where q.locked_at is not null",
-		"select format('the side row of job %s is left', q.job_id) from gw._gw_queued_lanes as q",
+		"select format('the side row of job %s is left', q.job_id) from gw._gw_queued_lanes as q where q.lane_id <> 0", // others are for a sweep
 	} {
 		rows, err := l.pool.Query(l.t.Context(), schema(what))
 		if err != nil {

@@ -19,7 +19,7 @@ const claimOrSleep = `
 	  from (values (1)) as always (one)
 	  left join gw.get_job_batch($1, $2, $3) as j on true`
 
-// overLimit notes what runs of a claim beyond the fixed limits; the claim's transaction still holds them.
+// overLimit notes what runs of a claim beyond the fixed limits or beside another job of its queue; the claim's transaction still holds them.
 const overLimit = `
 	insert into public.over (what)
 	select distinct format('%s jobs run at %s %s', w.running, w.name, w.key)
@@ -85,7 +85,7 @@ func (l *load) work(ctx, drained context.Context, calm <-chan struct{}, name str
 			select {
 			case <-calm:
 				var left bool
-				if err := conn.QueryRow(ctx, schema("select exists (select from gw._private_jobs where is_available or locked_at is not null)")).Scan(&left); err != nil {
+				if err := conn.QueryRow(ctx, schema(jobsAreLeft)).Scan(&left); err != nil {
 					return err
 				} else if !left {
 					return errDone

@@ -219,6 +219,15 @@ func (m *model) hasFair() bool {
 	return false
 }
 
+func (m *model) hasRate() bool {
+	for _, l := range m.limits {
+		if l.rate > 0 {
+			return true
+		}
+	}
+	return false
+}
+
 func (m *model) byID(id int64) *seen {
 	for _, j := range m.jobs {
 		if j.ID == id {

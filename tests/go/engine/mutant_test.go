@@ -15,7 +15,7 @@ func TestMistakesAreSeenByTheModel(t *testing.T) {
 		function, sound, broken string
 	}{
 		{"an end tells no gate", 2, "_gw_release_gates", "where j.queue_id <= -16", "where false"},
-		{"jobs of queues pass no gate", 2, "_gw_queue_candidates", "coalesce(l.id, 0) end, g.gates", "coalesce(l.id, 0) end, '{}'"},
+		{"jobs of queues pass no gate", 2, "_gw_queue_candidates", "coalesce(l.lane_id, 0) end, l.gates", "coalesce(l.lane_id, 0) end, '{}'"},
 		{"what starts is not counted", 2, "_gw_start_jobs", "g.running + jobs[width_bucket(g.id, gate_ids)]", "g.running"},
 		{"an end counts twice", 3, "_gw_count_ends", "g.running - jobs[", "g.running - 2 * jobs["},
 		{"a room that is left is not named", 4, "_gw_claim_limited", "when gate_ids is not null then", "when false then"},

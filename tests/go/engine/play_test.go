@@ -38,7 +38,13 @@ type job struct {
 
 func newPlay(t *testing.T, statements ...string) *play {
 	t.Helper()
-	database, err := withTimeout(pgtest.Database(t))
+	return playOn(t, pgtest.Database(t), statements...)
+}
+
+// playOn is newPlay in a database that there is.
+func playOn(t *testing.T, database string, statements ...string) *play {
+	t.Helper()
+	database, err := withTimeout(database)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -195,9 +201,9 @@ func (p *play) beats(count int) {
 	p.t.Helper()
 	p.do("select gw.register_worker('keeper')")
 	for range count {
-		for range 20 {
-			if pgtest.Value[bool](p.t, p.pool, schema("select next_in > interval '0' from gw.heartbeat('keeper')")) {
-				break
+		for n := 1; !pgtest.Value[bool](p.t, p.pool, schema("select next_in > interval '0' from gw.heartbeat('keeper')")); n++ {
+			if n == 20 {
+				p.t.Fatal("20 heartbeats ask for another at once")
 			}
 		}
 	}

@@ -33,7 +33,7 @@ func newCoverage() *coverage {
 		{"flags empty", taken, func(r request) bool { return r.flags != nil && len(r.flags) == 0 }},
 		{"flags with a null", refused, func(r request) bool { return contains(r.flags, func(t text) bool { return !t.Valid }) }},
 		{"flags with two alike", taken, func(r request) bool { return hasTwins(r.flags) }},
-		{"flags of two dimensions", refused, func(r request) bool { return r.nestedFlags && len(r.flags) > 0 }},
+		{"flags of two dimensions", taken, func(r request) bool { return r.nestedFlags && len(r.flags) > 0 }},
 	}
 	for _, at := range runAts {
 		all = append(all, shape{"run_at " + at, taken, func(r request) bool { return r.runAt == textOf(at) }})

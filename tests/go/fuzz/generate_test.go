@@ -36,7 +36,7 @@ type generator struct {
 }
 
 // noFaults makes faults so rare that none occurs.
-const noFaults = 1 << 50
+const noFaults = 1 << 30
 
 // odds returns true once in n times.
 func (g generator) odds(n int) bool { return g.IntN(n) == 0 }

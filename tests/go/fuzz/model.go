@@ -236,8 +236,6 @@ func (r request) refusal() string {
 		return "GWBMR"
 	case priority < -32768 || priority > 32767:
 		return "GWBPR"
-	case r.nestedFlags && len(r.flags) > 0:
-		return "0A000"
 	case slices.Contains(r.flags, text{}):
 		return "GWBNF"
 	case r.flagsSize() > 65536:
@@ -249,6 +247,9 @@ func (r request) refusal() string {
 // flagsSize returns the length in bytes of the flags as PostgreSQL prints them; none of them is null.
 func (r request) flagsSize() int {
 	size := len("{}") + max(0, len(r.flags)-1)
+	if r.nestedFlags && len(r.flags) > 0 {
+		size += len("{}")
+	}
 	for _, flag := range r.flags {
 		size += len(flag.V) + strings.Count(flag.V, `\`) + strings.Count(flag.V, `"`)
 		if flag.V == "" || strings.EqualFold(flag.V, "null") || strings.ContainsAny(flag.V, "\"\\{}, \t\n\v\f\r") {

@@ -69,7 +69,7 @@ func TestPersistentProgramsEndBeforeTheWorkerDoes(t *testing.T) {
 	p, pid := startStubborn(t)
 	p.signal(syscall.SIGTERM)
 	p.wantExit(0)
-	if err := syscall.Kill(pid, 0); !errors.Is(err, syscall.ESRCH) {
+	if err := pgtest.Kill(pid, 0); !errors.Is(err, syscall.ESRCH) {
 		t.Errorf("the program is still running: %v", err)
 	}
 }
@@ -83,7 +83,7 @@ func TestTheConfigFileSaysHowTasksRun(t *testing.T) {
 jobs: 3
 quiet: true
 tasks:
-  slow: {timeout: 50ms, backoff: [1h, 2h]}
+  slow: {timeout: 2s, backoff: [1h, 2h]}
   one: {concurrency: 1}
   told: {exec: [./tell, it, "${WHAT}"], env: {WHO: "them"}, directory: tasks}
 `, map[string]string{"slow": "exec sleep 1000", "one": `echo one began; until [ -e "$0.go" ]; do sleep 0.01; done`})
@@ -92,7 +92,7 @@ tasks:
 	pgtest.Exec(t, pool, "select graphile_worker.add_job('one') from generate_series(1, 5)")
 	p := start(t, map[string]string{"WHAT": "all of it"}, "-c", databaseURL, "--config", filepath.Join(dir, "gw.yaml"),
 		"--tasks", filepath.Join(dir, "tasks"), "--log-format", "json")
-	pgtest.Await(t, pool, `select last_error = 'timed out after 50ms, killed by signal SIGTERM (15)' and locked_at is null
+	pgtest.Await(t, pool, `select last_error = 'timed out after 2s, killed by signal SIGTERM (15)' and locked_at is null
 		and run_at between now() + interval '59 minutes' and now() + interval '61 minutes' from graphile_worker._private_jobs where id = $1`, slow)
 	p.waitLog("one began")
 	addJob(t, pool, "told", "{}")

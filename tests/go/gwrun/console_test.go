@@ -58,7 +58,7 @@ func TestTheConsoleShowsTheQueueAndRecordsWhatIsDoneUntilItIsStopped(t *testing.
 	awaitPage(t, console+"help", `<a href="https://eu.example.com">eu</a>`)
 
 	// The default client goes on to the page that the console sends it to: the job's, or that of an operation that takes long.
-	answer, err := http.PostForm(console+"jobs/1/act", url.Values{"act": {"cancel"}, "reason": {"wrong address"}, "back": {"jobs/1"}})
+	answer, err := http.PostForm(console+"jobs/1/act?act=cancel&back=jobs/1", url.Values{"reason": {"wrong address"}})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -68,7 +68,7 @@ func TestTheConsoleShowsTheQueueAndRecordsWhatIsDoneUntilItIsStopped(t *testing.
 	}
 	pgtest.Await(t, pool, `
 		select exists (select from graphile_worker.list_audit()
-		                where (act, jobs, subject, actor) = ('cancel', 1, 'wrong address', 'console'))`)
+		                where (act, jobs, subject) = ('cancel', 1, 'wrong address') and actor like '%_@_%')`)
 
 	// An open page does not keep the console from ending.
 	stream, err := http.Get(console + "live/jobs")
@@ -89,12 +89,12 @@ func TestAConsoleThatIsReadOnlyDoesNothing(t *testing.T) {
 	pgtest.Exec(t, pgtest.Pool(t, databaseURL), `select graphile_worker.add_job('letter')`)
 	p := start(t, map[string]string{"DATABASE_URL": databaseURL}, "ui", "--http", "127.0.0.1:0", "--read-only")
 	console := consoleURL(t, &p.stdout, "Console: ")
-	answer, err := http.PostForm(console+"jobs/1/act", url.Values{"act": {"cancel"}})
+	answer, err := http.PostForm(console+"jobs/1/act?act=cancel", nil)
 	if err != nil {
 		t.Fatal(err)
 	}
 	_ = answer.Body.Close()
-	if answer.StatusCode < http.StatusBadRequest {
+	if answer.StatusCode != http.StatusNotFound {
 		t.Errorf("an action is answered by %s", answer.Status)
 	}
 }

@@ -52,6 +52,23 @@ func TestTheCrontabBesideTheTasksIsUsed(t *testing.T) {
 	p.wantExit(0)
 }
 
+// The backlog needs several calls, between which the worker's heartbeats go on.
+func TestABacklogOfThousandsOfRunsIsCaughtUp(t *testing.T) {
+	pgtest.OnOneVersion(t)
+	t.Parallel()
+	databaseURL := pgtest.Database(t)
+	pool := pgtest.Pool(t, databaseURL)
+	folder, _ := queueBeside(t, "* * * * * b ?fill=30d\n* * * * * c ?fill=30d\n* * * * * d ?fill=30d\n")
+	pgtest.Exec(t, pool, `
+		insert into graphile_worker._private_known_crontabs (identifier, known_since, last_execution)
+		select i, now() - interval '40 days', date_trunc('minute', now()) - interval '900 minutes' from unnest('{b,c,d}'::text[]) as i`)
+	p := work(t, databaseURL, folder+"/")
+	pgtest.Await(t, pool, `select count(*) >= 3 * 899 and count(*) = count(distinct (task_id, run_at)) from graphile_worker._private_jobs`)
+	pgtest.Await(t, pool, `select min(last_execution) > now() - interval '2 minutes' from graphile_worker._private_known_crontabs`)
+	p.signal(syscall.SIGTERM)
+	p.wantExit(0)
+}
+
 func TestACrontabIsReadAgainOnHangup(t *testing.T) {
 	pgtest.OnOneVersion(t)
 	t.Parallel()

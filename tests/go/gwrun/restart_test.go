@@ -27,7 +27,7 @@ func TestARestartOfPostgreSQLIsSurvived(t *testing.T) {
 	p.waitLog("started")
 
 	backend := pgtest.Value[int](t, pool, "select pg_backend_pid()")
-	if err := syscall.Kill(backend, syscall.SIGKILL); err != nil {
+	if err := pgtest.Kill(backend, syscall.SIGKILL); err != nil {
 		t.Fatal(err)
 	}
 	p.waitLog("database cannot be reached")

@@ -16,7 +16,7 @@ import (
 func TestAStopLetsRunningJobsFinishAndStartsNoOther(t *testing.T) {
 	pgtest.OnOneVersion(t)
 	t.Parallel()
-	for _, signal := range []syscall.Signal{syscall.SIGINT, syscall.SIGTERM, syscall.SIGUSR2, syscall.SIGABRT} {
+	for _, signal := range []syscall.Signal{syscall.SIGINT, syscall.SIGTERM, pgtest.User2, syscall.SIGABRT} {
 		t.Run(signal.String(), func(t *testing.T) {
 			t.Parallel()
 			databaseURL := pgtest.Database(t)
@@ -93,7 +93,7 @@ func TestAWorkerWhoseOutputNobodyReadsStops(t *testing.T) {
 func newGate(t *testing.T) string {
 	t.Helper()
 	gate := filepath.Join(t.TempDir(), "gate")
-	if err := syscall.Mkfifo(gate, 0o600); err != nil {
+	if err := pgtest.MakePipe(gate); err != nil {
 		t.Fatal(err)
 	}
 	return gate
@@ -122,7 +122,7 @@ func waitGone(t *testing.T, pid int) {
 	t.Helper()
 	again := time.NewTicker(10 * time.Millisecond)
 	defer again.Stop()
-	for deadline := time.Now().Add(patience); !errors.Is(syscall.Kill(pid, 0), syscall.ESRCH); <-again.C {
+	for deadline := time.Now().Add(patience); !errors.Is(pgtest.Kill(pid, 0), syscall.ESRCH); <-again.C {
 		if time.Now().After(deadline) {
 			t.Fatalf("process %d is still running", pid)
 		}

@@ -98,8 +98,8 @@ var mutants = []mutant{
 			if found then`,
 	},
 	{
-		name: "complete without the lease", rule: aLeaseIsOneClaim, functions: []string{"complete_job", "_gw_hold"},
-		sound: "_gw_is_held(j.locked_at, ", broken: "_gw_is_held(j.locked_at, null::bigint & ",
+		name: "complete without the lease", rule: aLeaseIsOneClaim, functions: []string{"complete_job_batch"},
+		sound: "_gw_locked_at(leases[1])", broken: "_gw_locked_at(null)",
 	},
 	{
 		name: "return without the retirement", rule: deadStaysDead, functions: []string{"_gw_retire"},
@@ -115,7 +115,7 @@ var mutants = []mutant{
 	},
 	{
 		name: "a queue that is free when one of the jobs claimed together has ended", rule: aQueueIsSerial, functions: []string{"_gw_queue_locked_at"},
-		sound: "operator(pg_catalog.>=) (ended_ats", broken: "operator(pg_catalog.>=) 'infinity' and queue_locked_at operator(pg_catalog.>=) (ended_ats",
+		sound: "case when ", broken: "case when false and ",
 	},
 	{
 		name: "a batch without order", rule: urgentFirst, sql: inDisorder,
@@ -155,7 +155,7 @@ var mutants = []mutant{
 	},
 	{
 		name: "debounce_job that shortens a back-off", rule: backoffIsKept, functions: []string{"debounce_job"},
-		sound: "case when waiting.attempts > 0 then waiting.run_at end", broken: "null",
+		sound: "case when waiting.attempts > 0 and isfinite(waiting.run_at) then waiting.run_at end", broken: "null",
 	},
 	{
 		name: "throttle_job without the lock of the record", rule: throttleSpaces, functions: []string{"_gw_hold_keyed_call"},
@@ -163,7 +163,7 @@ var mutants = []mutant{
 	},
 	{
 		name: "throttle_job without the interval", rule: throttleSpaces, functions: []string{"throttle_job"},
-		sound: "case when held.job_id is not null then held.began_at + every end", broken: "null",
+		sound: "case when held.job_id is not null then least(held.began_at, clock_timestamp() + 100 * every) + every end", broken: "null",
 	},
 	{
 		name: "throttle_job that moves the waiting job", rule: throttleSpaces, functions: []string{"throttle_job"},

@@ -65,6 +65,7 @@ var calls = []call{
 	called("retry", retryJobs{both}),
 	called("unlock", unlockWorkers{[]string{"w0"}}),
 	called("sweep", stale{}),
+	called("tidy", tidy{}),
 	called("cleanup", cleanup{}),
 	called("run_cron", runCron{
 		items: []schedule{{Identifier: "i", Task: "a", Pattern: "* * * * *", Key: "k", Queue: "q"}}, since: newYear2026 - minute, now: newYear2026,

@@ -287,7 +287,7 @@ func TestMistakesInLanesAreFound(t *testing.T) {
 			laneWorld("limit, running", "complete", "claim")},
 		{mutant{name: "an end of a job in a queue tells no gate", function: "_gw_release_gates", sound: "where j.queue_id > 0", broken: "where false"},
 			laneWorld("queue, running", "complete", "claim many")},
-		{mutant{name: "jobs of queues pass no gate", function: "_gw_queue_candidates", sound: "coalesce(l.id, 0) end, g.gates", broken: "coalesce(l.id, 0) end, '{}'"},
+		{mutant{name: "jobs of queues pass no gate", function: "_gw_queue_candidates", sound: "coalesce(l.lane_id, 0) end, l.gates", broken: "coalesce(l.lane_id, 0) end, '{}'"},
 			laneWorld("queue", "claim", "claim many")},
 	} {
 		t.Run(m.name, func(t *testing.T) {

@@ -40,6 +40,7 @@ type state struct {
 	Crontabs  map[string]*crontab
 	Schedules map[string]*schedule
 	SweptAt   moment // when stale locks were last searched for
+	TidiedAt  moment // when the side tables were last tidied
 	RunAgain  bool   // the setting recovered_jobs is run
 	LastID    int64
 	ReadAt    moment // when the tables were read
@@ -241,7 +242,7 @@ func (s *state) clone() *state {
 	return &state{
 		Tasks: maps.Clone(s.Tasks), Queues: cloned(s.Queues), Jobs: cloned(s.Jobs), Suspects: cloned(s.Suspects),
 		Cancels: cloned(s.Cancels), Records: cloned(s.Records), Workers: cloned(s.Workers), Crontabs: cloned(s.Crontabs), Schedules: cloned(s.Schedules),
-		SweptAt: s.SweptAt, RunAgain: s.RunAgain, LastID: s.LastID, ReadAt: s.ReadAt,
+		SweptAt: s.SweptAt, TidiedAt: s.TidiedAt, RunAgain: s.RunAgain, LastID: s.LastID, ReadAt: s.ReadAt,
 	}
 }
 
@@ -267,5 +268,6 @@ func queueName(name string) string { return "queue name " + name }
 
 const (
 	sweepRow    = "turn of the sweep"
+	tidyRow     = "turn of the tidying"
 	recoveryRow = "turn of the recovery"
 )

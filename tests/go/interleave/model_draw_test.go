@@ -160,7 +160,7 @@ func (d drawer) operation(s *state) operation {
 	case 26:
 		return retryJobs{d.ids(s)}
 	case 27:
-		return one[operation](d, unlockWorkers{[]string{d.worker()}}, cleanup{}, stale{})
+		return one[operation](d, unlockWorkers{[]string{d.worker()}}, cleanup{}, stale{}, tidy{})
 	case 28:
 		return one[operation](d, register{d.worker(), one(d, []string{}, []string{"a"}, []string{"b"})}, register{d.worker(), []string{}}, deregister{d.worker()})
 	case 29, 30, 31:
@@ -326,14 +326,14 @@ func (c beating) apply(s *state, e env) answer {
 	return answer{}
 }
 
-// sweepDue makes a sweep due.
+// sweepDue makes a sweep and tidying due.
 type sweepDue struct{}
 
 func (c sweepDue) sql() string {
-	return "update graphile_worker._gw_turns set last_at = '-infinity' where name = 'stale_sweep'"
+	return "update graphile_worker._gw_turns set last_at = '-infinity' where name in ('stale_sweep', 'tidy')"
 }
 
 func (c sweepDue) apply(s *state, _ env) answer {
-	s.SweptAt = minusInfinity
+	s.SweptAt, s.TidiedAt = minusInfinity, minusInfinity
 	return answer{}
 }

@@ -255,7 +255,6 @@ func (s *state) sweep(expiry moment, e env) (freed int) {
 		return 0
 	}
 	s.SweptAt = e.clock
-	s.dropSpent(e)
 	for id, w := range s.Workers {
 		for _, j := range s.Jobs {
 			if j.LockedAt != 0 && j.LockedBy == id && j.LockedAt < e.now-deadAfter {
@@ -284,11 +283,33 @@ func (s *state) sweep(expiry moment, e env) (freed int) {
 		}
 	}
 	for name, q := range s.Queues {
-		if !e.held[queueRow(name)] && s.isStale(q.LockedBy, q.LockedAt, expiry, e) {
+		if !e.held[queueRow(name)] && s.isStale(q.LockedBy, q.LockedAt, expiry, e) && !s.hasLockedJob(name) {
 			*q = queue{}
 		}
 	}
 	return freed
+}
+
+type tidy struct{}
+
+func (c tidy) sql() string { return "select graphile_worker.tidy()" }
+
+func (c tidy) apply(s *state, e env) answer {
+	isDue := s.TidiedAt <= e.clock-sweepEvery && !e.held[tidyRow]
+	if isDue {
+		s.TidiedAt = e.clock
+		s.dropSpent(e)
+	}
+	return answer{rows: []string{boolText(isDue)}}
+}
+
+func (s *state) hasLockedJob(queue string) bool {
+	for _, j := range s.Jobs {
+		if j.Queue == queue && j.LockedAt != 0 {
+			return true
+		}
+	}
+	return false
 }
 
 // isStale reports whether a lock has expired. Registered workers that are alive keep their locks.

@@ -17,6 +17,9 @@ func (s *state) changedSince(was *state, rows map[string]bool) {
 	if s.SweptAt != was.SweptAt {
 		rows[sweepRow] = true
 	}
+	if s.TidiedAt != was.TidiedAt {
+		rows[tidyRow] = true
+	}
 	for id, j := range was.Jobs { // whose names are in use until the call that deletes it has ended
 		if s.Jobs[id] == nil {
 			rows[taskName(j.Task)], rows[queueName(j.Queue)] = true, true
@@ -135,7 +138,10 @@ func (c cleanup) passes(row string) bool {
 	return isOf(row, "job", "queue name", "task name", "worker", "suspect", "record")
 }
 func (c stale) passes(row string) bool {
-	return row == sweepRow || isOf(row, "job", "queue", "worker", "suspect", "record") && !isOf(row, "queue name")
+	return row == sweepRow || isOf(row, "job", "queue", "worker", "suspect") && !isOf(row, "queue name")
+}
+func (c tidy) passes(row string) bool {
+	return row == tidyRow || isOf(row, "job", "worker", "suspect", "record")
 }
 func (c heartbeat) passes(row string) bool {
 	return row == recoveryRow || row != workerRow(c.worker) && isOf(row, "job", "queue", "worker", "suspect") && !isOf(row, "queue name")

@@ -67,6 +67,7 @@ var stateQuery = `
 	  'RunAgain', graphile_worker.setting('recovered_jobs') = 'run',
 	  'ReadAt', ` + moments("clock_timestamp()") + `,
 	  'SweptAt', (select ` + moments("t.last_at") + ` from graphile_worker._gw_turns as t where t.name = 'stale_sweep'),
+	  'TidiedAt', (select ` + moments("t.last_at") + ` from graphile_worker._gw_turns as t where t.name = 'tidy'),
 	  'LastID', (select case when q.is_called then q.last_value else q.last_value - 1 end from graphile_worker.jobs_id_seq1 as q))`
 
 // text returns the rows in a form that depends neither on clocks nor on the order in which ids were drawn. Jobs that were
@@ -113,7 +114,7 @@ func (s *state) text(o origin) string {
 			x.Key, x.Mode, x.Paused, at(x.ActiveSince), at(x.LastRun), s.label(x.LastJobID, o))
 	}
 	slices.Sort(lines)
-	return strings.Join(lines, "") + "swept " + at(s.SweptAt) + "\n"
+	return strings.Join(lines, "") + "swept " + at(s.SweptAt) + ", tidied " + at(s.TidiedAt) + "\n"
 }
 
 // label names a job: one that is new by what it carries, for ids depend on the order of the calls.

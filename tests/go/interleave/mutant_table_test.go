@@ -69,7 +69,7 @@ var mutants = []mutant{
 		name: "the first job of a queue to end frees it",
 		sql: `
 			create or replace function graphile_worker._gw_queue_locked_at(
-			  queue_locked_at timestamptz, queue_id integer, ended_in integer[], ended_ats timestamptz[])
+			  queue_locked_at timestamptz, held_at timestamptz, ended bigint)
 			  returns timestamptz language sql stable as $$ select null::timestamptz $$`,
 		where: "running streak", sessions: []string{"complete by lease", "streak"},
 	},
@@ -84,7 +84,7 @@ var mutants = []mutant{
 		where: "running streak", sessions: []string{"unlock", "streak"},
 	},
 	{
-		name: "complete_job without the lease", function: "complete_job", sound: "_gw_is_held(j.locked_at, ", broken: "_gw_is_held(j.locked_at, null::bigint & ",
+		name: "complete_job without the lease", function: "complete_job_batch", sound: "_gw_locked_at(leases[1])", broken: "_gw_locked_at(null)",
 		where: "running", sessions: []string{"complete by lease", "renew"},
 	},
 	{
@@ -113,7 +113,7 @@ var mutants = []mutant{
 		where: "running", sessions: []string{"step", "dedupe"},
 	},
 	{
-		name: "complete_job does not free the queue", function: "complete_job", sound: "if ended.queue_id is not null then", broken: "if false then",
+		name: "complete_job does not free the queue", function: "complete_job_batch", sound: "if ended is not null then", broken: "if false then",
 		where: "running queue", sessions: []string{"complete", "get_job"},
 	},
 	{
@@ -143,12 +143,12 @@ var mutants = []mutant{
 		where: "dead queue", sessions: []string{"beat", "heartbeat"},
 	},
 	{
-		name: "a late outcome holds the row of a freed job, and notifies nobody", function: "complete_job",
-		sound: "perform \"graphile_worker\"._gw_wake_for(array[job_id]);", broken: "",
+		name: "a late outcome holds the row of a freed job, and notifies nobody", function: "complete_job_batch",
+		sound: "perform \"graphile_worker\"._gw_wake_for(job_ids);", broken: "",
 		where: "busy", sessions: []string{"complete", "unlock"},
 	},
 	{
-		name: "a free queue is not announced", function: "_gw_queue_freed", sound: "perform pg_notify(", broken: "perform concat(",
+		name: "a free queue is not announced", function: "_gw_queue_freed", sound: "perform \"graphile_worker\"._gw_wake(1)", broken: "perform 1",
 		where: "running queue", sessions: []string{"complete", "schedule"},
 	},
 	{

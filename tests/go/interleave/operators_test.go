@@ -13,10 +13,9 @@ import (
 // patientOperators lets those who change limits wait for claims that hold them. As they are, they try again until they have the limits, so
 // that there is no end to their orders.
 const patientOperators = `
-	create or replace function graphile_worker._gw_lock_limits(task_names text[]) returns integer[] language plpgsql set search_path = pg_catalog, pg_temp as $$
+	create or replace function graphile_worker._gw_lock_limits(task_names text[]) returns void language plpgsql set search_path = pg_catalog, pg_temp as $$
 	begin
 	  perform from graphile_worker._gw_limits as l where (l.tasks && task_names) is not false order by l.id for update;
-	  return array(select l.id from graphile_worker._gw_limits as l where (l.tasks && task_names) is not false);
 	end;
 	$$`
 

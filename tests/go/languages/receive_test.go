@@ -142,12 +142,12 @@ func startReceiver(t *testing.T, cmd *exec.Cmd) *receiver {
 		t.Fatal(err)
 	}
 	// What `go run` starts would outlive it.
-	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
+	cmd.SysProcAttr = pgtest.OwnGroup()
 	if err := cmd.Start(); err != nil {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() {
-		_ = syscall.Kill(-cmd.Process.Pid, syscall.SIGKILL)
+		_ = pgtest.Kill(-cmd.Process.Pid, syscall.SIGKILL)
 		_ = cmd.Wait()
 		if t.Failed() {
 			t.Logf("the receiver: %s", &complaints)

@@ -60,3 +60,39 @@ func claimAfterAHeldLimit(t *testing.T, batch int, sound, broken string) string 
 	}
 	return pgtest.Value[string](t, pool, "select coalesce((select payload::text from graphile_worker.get_job('third', '{a}')), '')")
 }
+
+// A running job that another transaction has locked while its task gets a limit counts after the next sweep, until its end.
+func TestAJobThatIsLockedWhenItsLimitIsSetCountsAfterASweep(t *testing.T) {
+	for _, queue := range []string{"null", "'queue'"} {
+		pool := pgtest.Pool(t, pgtest.Database(t))
+		pgtest.Exec(t, pool, `
+			select graphile_worker.register_worker('holder', '{a}');
+			select graphile_worker.add_job('a', queue_name => `+queue+`);
+			select graphile_worker.get_job('holder')`)
+		tx, err := pool.Begin(t.Context())
+		if err != nil {
+			t.Fatal(err)
+		}
+		if _, err := tx.Exec(t.Context(), "select from graphile_worker._private_jobs for update"); err != nil {
+			t.Fatal(err)
+		}
+		pgtest.Exec(t, pool, "select graphile_worker.set_limit('one', tasks => '{a}', max_running => 1)")
+		if err := tx.Rollback(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+		pgtest.Exec(t, pool, `
+			select graphile_worker._gw_sweep_limits();
+			select graphile_worker.add_job('a')`)
+		claim := "select count(*) from graphile_worker.get_job_batch('holder', batch_size => 2)"
+		if n := pgtest.Value[int](t, pool, claim); n != 0 {
+			t.Errorf("with the queue %s, %d jobs start beside it", queue, n)
+		}
+		pgtest.Exec(t, pool, "select graphile_worker.complete_job('holder', id) from graphile_worker.jobs where locked_by = 'holder'")
+		if n := pgtest.Value[int](t, pool, claim); n != 1 {
+			t.Errorf("with the queue %s, %d jobs start after it", queue, n)
+		}
+		if n := pgtest.Value[int](t, pool, "select coalesce(sum(mended), 0)::integer from graphile_worker._gw_mends"); n != 0 {
+			t.Errorf("with the queue %s, %d gates count as mended by hand", queue, n)
+		}
+	}
+}

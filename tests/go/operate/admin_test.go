@@ -77,7 +77,7 @@ workers    1
 `[1:]})
 	pgtest.Await(t, b.pool, inQueue("select added = 4 and gone = 0 from .queue_stats()"))
 	got := b.run("stats", "--over", "0s", "--json")
-	want := `^{"ready":1,"scheduled":1,"running":1,"failed":1,"is_estimate":false,"oldest_ready_seconds":54[0-9.]+,` +
+	want := `^{"ready":1,"scheduled":1,"running":1,"failed":1,"is_estimate":false,"scale":1,"oldest_ready_seconds":54[0-9.]+,` +
 		`"longest_running_seconds":15[0-9.]+,"workers":1,"added":4,"gone":0,"added_per_second":null,"gone_per_second":null}\n$`
 	if !regexp.MustCompile(want).MatchString(got.stdout) || got.code != 0 {
 		t.Errorf("exit code %d:\n%s, want\n%s", got.code, got.stdout, want)

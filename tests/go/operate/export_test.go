@@ -8,6 +8,17 @@ import (
 	"testing"
 )
 
+func TestAJobWithAnEmptyTaskNameIsExportedAndImported(t *testing.T) {
+	b := newBench(t)
+	b.exec(`select .add_job('', '{"n": 1}')`)
+	exported := b.run("export")
+	b.want(b.pipe(exported.stdout, "import"), result{stdout: "Imported 1 job.\n"})
+	if again := b.run("export"); strings.Count(again.stdout, `"task_identifier":""`) != 2 {
+		t.Errorf("there are %s", again.stdout)
+	}
+	b.wantPart(b.pipe(`{"payload": {}}`, "import"), 2, "", "line 1 has no task_identifier")
+}
+
 func TestExportedJobsAreImportedAsTheyAre(t *testing.T) {
 	b := newBench(t)
 	b.exec(

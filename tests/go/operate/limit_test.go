@@ -16,21 +16,21 @@ func TestLimitsAreSetListedChangedAndDropped(t *testing.T) {
 	b.exec(`select .add_job('export', json_build_object('tenant', n % 2)) from generate_series(1, 6) as n`,
 		`select from .get_job_batch('w', batch_size => 9)`)
 	b.want(b.run("limit", "list"), result{stdout: `
-LIMIT    TASKS           BY              MAX RUNNING  TOTAL  RATE                        FAIR  LANES  FULL  CLOSED  RUNNING
-api      call            -                         -      -  100 per 00:01:00, burst 10  -         0     0       0        0
-exports  export, report  payload:tenant            2      3  -                           yes       2     1       0        3
-imports  import          flag:source               4      -  -                           -         0     0       0        0
+LIMIT    TASKS           BY              MAX RUNNING  TOTAL  RATE                        FAIR  LANES  FULL  CLOSED  RUNNING  WAITING
+api      call            -                         -      -  100 per 00:01:00, burst 10  -         0     0       0        0        0
+exports  export, report  payload:tenant            2      3  -                           yes       2     1       0        3        3
+imports  import          flag:source               4      -  -                           -         0     0       0        0        0
 `[1:]})
 	b.want(b.run("limit", "lanes", "exports"), result{stdout: `
-LANE   MAX RUNNING  RATE  RUNNING  STATE  UNTIL  JOBS
-(all)            3  -           3  full   -      1, 2, 3
-0                2  -           1  open   -      2
-1                2  -           2  full   -      1, 3
+LANE   MAX RUNNING  RATE  RUNNING  WAITING  STATE  UNTIL  JOBS
+(all)            3  -           3        3  full   -      1, 2, 3
+1                2  -           2        1  full   -      1, 3
+0                2  -           1        2  open   -      2
 `[1:]})
 	b.want(b.run("limit", "lanes", "exports", "-n", "2"), result{stdout: `
-LANE   MAX RUNNING  RATE  RUNNING  STATE  UNTIL  JOBS
-(all)            3  -           3  full   -      1, 2, 3
-0                2  -           1  open   -      2
+LANE   MAX RUNNING  RATE  RUNNING  WAITING  STATE  UNTIL  JOBS
+(all)            3  -           3        3  full   -      1, 2, 3
+0                2  -           1        2  open   -      2
 There are more rows: --limit shows more of them, --after 0 the next ones.
 `[1:]})
 	b.wantPart(b.run("limit", "lanes", "exports", "--after", "0", "--json"), 0, `{"lane":"1","is_total":false,"max_running":2,`, "")

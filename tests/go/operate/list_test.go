@@ -158,6 +158,14 @@ func TestAMistypedCommandIsGuessed(t *testing.T) {
 	b.wantPart(b.run("completion", "bash"), 0, "bash completion", "")
 }
 
+func TestADeeplyNestedPayloadIsShownInAFewBytes(t *testing.T) {
+	b := newBench(t)
+	b.exec(`select .add_job('mail', (repeat('{"a":[', 3000) || '1' || repeat(']}', 3000))::json)`)
+	if got := b.run("show", "1"); got.code != 0 || len(got.stdout) > 100_000 || !strings.Contains(got.stdout, `{"a":[{"a":[`) {
+		t.Errorf("exit code %d, %d bytes: %.300s", got.code, len(got.stdout), got.stdout)
+	}
+}
+
 func TestAJobIsShownWhole(t *testing.T) {
 	b := newBench(t)
 	fill(b)

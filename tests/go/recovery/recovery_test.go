@@ -103,9 +103,9 @@ func TestAPausedWorkerEndsWhatItHasLost(t *testing.T) {
 	f.awaitNotes(2, "started")
 	f.start("heir")
 	f.await(registered, 2)
-	paused.signal(syscall.SIGSTOP)
+	paused.signal(pgtest.Stop)
 	f.await("select count(*) = 1 from graphile_worker.jobs where locked_by = 'heir'") // alone, one after the other
-	paused.signal(syscall.SIGCONT)
+	paused.signal(pgtest.Continue)
 	f.awaitNotes(2, "cut")
 	for _, line := range f.notes("cut") {
 		if !strings.HasSuffix(line, "paused: lease lost") {
@@ -138,10 +138,10 @@ func TestNoJobRunsTwiceWhenTheDatabaseIsPaused(t *testing.T) {
 
 	before := pgtest.Value[time.Time](t, f.pool, "select clock_timestamp()")
 	server := serverProcesses(t, f.pool)
-	t.Cleanup(func() { signalAll(t, server, syscall.SIGCONT) })
-	signalAll(t, server, syscall.SIGSTOP)
+	t.Cleanup(func() { signalAll(t, server, pgtest.Continue) })
+	signalAll(t, server, pgtest.Stop)
 	time.Sleep(*outage) // the duration of the outage
-	signalAll(t, server, syscall.SIGCONT)
+	signalAll(t, server, pgtest.Continue)
 
 	// All workers have sent heartbeats since, and some of them for long enough to decide again which are dead, and have done so.
 	f.await(`select bool_and(last_seen_at > $1)
@@ -207,7 +207,7 @@ func serverProcesses(t *testing.T, pool *pgxpool.Pool) []int {
 func signalAll(t *testing.T, processes []int, signal syscall.Signal) {
 	t.Helper()
 	for _, pid := range processes {
-		if err := syscall.Kill(pid, signal); err != nil && err != syscall.ESRCH {
+		if err := pgtest.Kill(pid, signal); err != nil && err != syscall.ESRCH {
 			t.Fatal(err)
 		}
 	}

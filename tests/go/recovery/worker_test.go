@@ -15,6 +15,7 @@ import (
 	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/pgxpool"
 
+	"github.com/gwsql/gw/internal/pgtest"
 	"github.com/gwsql/gw/pkg/shim"
 )
 
@@ -77,7 +78,7 @@ func runWorker(url, id, folder string) error {
 			return err
 		}
 		note("killed %s", id)
-		return syscall.Kill(os.Getpid(), syscall.SIGKILL)
+		return pgtest.Kill(os.Getpid(), syscall.SIGKILL)
 	}
 	shim.HandleTx(w, "write", func(ctx context.Context, tx pgx.Tx, o order, _ *shim.Job) error { return write(ctx, tx, o) })
 	shim.HandleManyTx(w, "write many", 10, func(ctx context.Context, tx pgx.Tx, orders []order, _ []*shim.Job) error {
@@ -90,7 +91,7 @@ func runWorker(url, id, folder string) error {
 	})
 	w.Handle("poison", func(context.Context, *shim.Job) error {
 		note("killed %s", id)
-		return syscall.Kill(os.Getpid(), syscall.SIGKILL)
+		return pgtest.Kill(os.Getpid(), syscall.SIGKILL)
 	})
 	w.Handle("steps", func(ctx context.Context, job *shim.Job) error {
 		for _, name := range []string{"one", "two", "three", "four"} {
@@ -102,7 +103,7 @@ func runWorker(url, id, folder string) error {
 				return err
 			}
 			if name == "two" && job.Attempts == 1 {
-				return syscall.Kill(os.Getpid(), syscall.SIGKILL)
+				return pgtest.Kill(os.Getpid(), syscall.SIGKILL)
 			}
 		}
 		note("done %d %s", job.ID, id)

@@ -14,6 +14,8 @@ select set_eq(
             ('not examined', 'function _gw_find_held_queues'),
             ('not examined', 'function _gw_find_no_worker'),
             ('not examined', 'function _gw_find_unknown_tasks'),
+            ('not examined', 'function _gw_find_future_times'),
+            ('not examined', 'function _gw_find_late_schedules'),
             ('orphaned queue', 'queue queue') $$,
   'the other findings are reported');
 select is(

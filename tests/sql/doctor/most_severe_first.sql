@@ -15,6 +15,7 @@ select results_eq(
   $$ values ('critical', 'ending identity',   'sequence tasks_id_seq'),
             ('warning',  'replaced function', 'function graphile_worker.backoff(integer)'),
             ('warning',  'orphaned queue',    'queue queue'),
+            ('warning',  'failing task',      'task task'),
             ('info',     'failed jobs',       'table _private_jobs') $$,
   'in the order of severity');
 

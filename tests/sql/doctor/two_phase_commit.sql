@@ -17,7 +17,7 @@ select results_eq(
   $$ select 'two-phase commit' where current_setting('max_prepared_transactions')::integer > 0 $$,
   'doctor() asks the server');
 
-do $$ begin execute (select split_part(remedy, ' with: ', 2) from _gw_find_two_phase_commit(7, false)); end $$;
+do $$ begin execute (select split_part(remedy, e'\n', 2) from _gw_find_two_phase_commit(7, false)); end $$;
 select is_empty($$ select * from _gw_find_two_phase_commit(7, true) $$, 'after the remedy there is nothing to say');
 select set_setting('notify', 'idle');
 select is_empty($$ select * from _gw_find_two_phase_commit(7, true) $$, 'idle is a choice of its own');

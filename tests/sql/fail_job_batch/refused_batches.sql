@@ -12,7 +12,7 @@ select throws_ok($$ select fail_job_batch('worker', '[{"id": "1"}]') $$, 'GWWOB'
 select throws_ok($$ select fail_job_batch('worker', '[{"id": null}]') $$, 'GWWOB');
 select throws_ok($$ select fail_job_batch('worker', '[{"id": 1, "error": "m"}]') $$, 'GWWOB', 'A failure has no key ''error''.');
 select throws_ok($$ select fail_job_batch('worker', '[{"id": 1}, {"id": 2}, {"id": 1}]') $$,
-                 'GWWOB', 'A job id must not be repeated in one call.');
+                 'GWWOB', 'A job id must not be null, nor be repeated in one call.');
 select throws_ok(
   $$ select fail_job_batch('worker', '[{"id": 1, "retry_in": 1, "retry_at": "2030-01-01"}]') $$,
   'GWWRT', 'Give retry_at or retry_in, not both: job 1.');

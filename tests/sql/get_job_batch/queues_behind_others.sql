@@ -5,23 +5,11 @@ set local search_path = graphile_worker, public;
 
 create function pg_temp.claimed(jobs integer, due timestamptz default now()) returns text[] as $body$
 declare
-  look  text;
-  keys  text[];
-  other text[];
+  keys text[];
 begin
-  -- Whatever kind of search a claim begins with.
-  foreach look in array array['', 'first queues', 'few queues', 'all queues'] loop
-    begin
-      perform set_config('gw.claim_cursor', look, true);
-      other := array(select b.key from get_job_batch('worker', '{task}', jobs, '{barred}', due) as b);
-      raise exception 'undo';
-    exception when raise_exception then
-      if keys is not null and keys <> other then
-        return array['differs:' || look] || other;
-      end if;
-      keys := other;
-    end;
-  end loop;
+  keys := array(select b.key from get_job_batch('worker', '{task}', jobs, '{barred}', due) as b);
+  raise exception 'undo';
+exception when raise_exception then
   return keys;
 end
 $body$ language plpgsql;

@@ -36,7 +36,7 @@ select is(
 select cmp_ok(pg_temp.spent(), '<', 1000::bigint, 'and two thousand other jobs leave few contexts');
 
 delete from _private_jobs;
-select stale_sweep();
+select tidy();
 select is((select count(*) from _gw_job_context), 0::bigint, 'the sweep deletes the rest');
 
 select pg_temp.add(3);

@@ -13,7 +13,7 @@ select count(*) from get_job_batch('w', null, 6);
 select complete_job('w', 1);
 select count(*) from complete_job_batch('w', '{2}');
 select _gw_complete_claim('w', '{3}', (select _gw_lease(locked_at) from _private_jobs where id = 3));
-select count(*) from _gw_complete_queued('w', '{4}', null);
+select _gw_complete_claim('w', '{4}', null);
 select _gw_complete_all('w', '{5}', array[(select _gw_lease(locked_at) from _private_jobs where id = 5)]);
 delete from _private_jobs where id = 6; -- as Node's worker does
 select is(pg_temp.lines(n), '1 completed w', 'completion ' || n) from generate_series(1, 6) as n;
@@ -43,10 +43,10 @@ select add_job('task'), add_job('task', max_attempts => 1); -- 10, 11
 select count(*) from get_job_batch('mortal', null, 2);
 select pg_temp.kill('mortal');
 select pg_temp.beat();
-select is(pg_temp.lines(10), '1 recovered mortal (The worker died.)', 'the worker of a job dies');
-select is(pg_temp.lines(11), '1 recovered mortal (The worker died.)', 'in the last attempt');
+select is(pg_temp.lines(10), '1 recovered mortal (The worker reported no outcome.)', 'the worker of a job dies');
+select is(pg_temp.lines(11), '1 recovered mortal (The worker reported no outcome.)', 'in the last attempt');
 select permanently_fail_jobs('{10}', 'enough');
-select is(pg_temp.lines(10), '1 recovered mortal (The worker died.), 1 permanently_failed (enough)', 'an administrator fails a job');
+select is(pg_temp.lines(10), '1 recovered mortal (The worker reported no outcome.), 1 permanently_failed (enough)', 'an administrator fails a job');
 delete from _private_jobs where id in (10, 11);
 select add_job('task'); -- 12
 select pg_temp.claim('stranger');

@@ -59,7 +59,7 @@ select ok((select max(drop_on) from _gw_history where task = 'other') between (n
 -- What is over.
 select _gw_make_history(array[(now() - interval '1 day')::date]);
 select isnt(to_regclass('graphile_worker._gw_history_' || to_char(now() - interval '1 day', 'YYYYMMDD')), null, 'a partition is there');
-select stale_sweep();
+select tidy();
 select is(to_regclass('graphile_worker._gw_history_' || to_char(now() - interval '1 day', 'YYYYMMDD')), null, 'until its day');
 select is((select count(*) from _gw_history where task = 'task'), 2::bigint, 'others stay');
 

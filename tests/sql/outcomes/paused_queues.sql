@@ -38,7 +38,7 @@ select is((select count(*) from _private_job_queues where locked_by = 'pause'), 
 
 select pg_temp.ends('select complete_job(''gone'', u) from unnest(ids) as u');
 insert into _private_jobs (task_id, job_queue_id) select 1, id from _private_job_queues;
-select pg_temp.ends('select _gw_complete_queued(''gone'', ids, null)');
+select pg_temp.ends('select _gw_complete_claim(''gone'', ids, null)');
 
 select * from finish();
 rollback;

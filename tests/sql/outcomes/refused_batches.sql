@@ -10,10 +10,10 @@ select throws_ok($$ select complete_job_batch('worker', '{1,2}', '{7}') $$,
                  'GWWOB', 'There must be one lease for each job: 2 job ids, 1 leases.');
 select throws_ok($$ select return_job_batch('worker', '{1}', '{7,8}') $$,
                  'GWWOB', 'There must be one lease for each job: 1 job ids, 2 leases.');
-select throws_ok($$ select complete_job_batch('worker', '{1,2,1}') $$, 'GWWOB', 'A job id must not be repeated in one call.');
-select throws_ok($$ select return_job_batch('worker', '{1,2,1}') $$, 'GWWOB', 'A job id must not be repeated in one call.');
-select throws_ok($$ select complete_job_batch('worker', '{1,null}') $$, 'GWWOB', 'A job id must not be null.');
-select throws_ok($$ select return_job_batch('worker', '{1,null}') $$, 'GWWOB', 'A job id must not be null.');
+select throws_ok($$ select complete_job_batch('worker', '{1,2,1}') $$, 'GWWOB', 'A job id must not be null, nor be repeated in one call.');
+select throws_ok($$ select return_job_batch('worker', '{1,2,1}') $$, 'GWWOB', 'A job id must not be null, nor be repeated in one call.');
+select throws_ok($$ select complete_job_batch('worker', '{1,null}') $$, 'GWWOB', 'A job id must not be null, nor be repeated in one call.');
+select throws_ok($$ select return_job_batch('worker', '{1,null}') $$, 'GWWOB', 'A job id must not be null, nor be repeated in one call.');
 select throws_ok($$ select complete_job('worker', null) $$, 'GWWOB');
 select throws_ok($$ select fail_job('worker', null, 'message') $$, 'GWWOB');
 select throws_ok($$ select return_job('worker', null) $$, 'GWWOB');

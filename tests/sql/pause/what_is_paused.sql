@@ -1,6 +1,6 @@
 -- What is paused does not start until it is resumed or the pause has ended; everything else does.
 begin;
-select plan(16);
+select plan(17);
 set local search_path = graphile_worker, public;
 
 create function pg_temp.next()
@@ -17,6 +17,8 @@ select is(pg_temp.next(), '2 3', 'a task');
 select results_eq($$ select task, queue, limit_name, lane, reason, author = session_user from list_pauses() $$,
                   $$ values ('a', null::text, null::text, null::text, 'a migration', true) $$, 'is in the list');
 select add_job('a', '4');
+select set_config('gw.actor', 'ada', true), pause(task => 'a', reason => 'a migration'), set_config('gw.actor', '', true);
+select is((select author from list_pauses()), 'ada (role ' || session_user || ')', 'with the user of the program');
 select is(pg_temp.next(), '', 'new jobs, too');
 select is(next_run_at(), null, 'nobody has to look');
 select ok(resume(task => 'a'), 'it is resumed');

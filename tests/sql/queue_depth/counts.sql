@@ -5,7 +5,7 @@ set local search_path = graphile_worker, public;
 
 select results_eq(
   $$ select * from queue_depth() $$,
-  $$ values (0::bigint, 0::bigint, 0::bigint, 0::bigint, null::interval, false) $$, 'an empty queue');
+  $$ values (0::bigint, 0::bigint, 0::bigint, 0::bigint, null::interval, false, 1::float8) $$, 'an empty queue');
 
 select add_job('task', priority => p) from generate_series(1, 3) as p;
 select add_job('task', queue_name => 'queue') from generate_series(1, 2);

@@ -33,7 +33,7 @@ select pg_temp.suspect(id) from jobs;
 select is(pg_temp.places(), '-2 -2 -2 -2', 'the suspects are held');
 select count(*) from redrive_jobs(array(select id from jobs), '1 second');
 select is(pg_temp.places(), '-1 -1 none q', 'they go back to where they were added');
-select _gw_drop_spent_suspects();
+select _gw_drop_ended();
 select pg_temp.suspect(id) from jobs where queue_name = 'q';
 select count(*) from reschedule_jobs(array(select id from jobs), priority => 1);
 select is(pg_temp.places(), '-1 -1 none q', 'by reschedule_jobs(), too');

@@ -10,7 +10,7 @@ select save_step('w', c.id, c.lease, n::text), set_progress('w', c.id, c.lease, 
 select return_job('w', 4);
 select permanently_fail_jobs('{4}');
 select complete_job('w', 1), complete_job('w', 2);
-select stale_sweep();
+select tidy();
 select results_eq($$ select job_id, count(*) from _gw_steps group by 1 order by 1 $$, $$ values (3::bigint, 3::bigint), (4, 3) $$,
                   'the sweep deletes the steps of deleted jobs; a failed job keeps them');
 select set_eq($$ select job_id from _gw_progress $$, '{3,4}'::bigint[], 'and their progress');

@@ -32,11 +32,11 @@ select results_eq(
             ('list_settings'), ('list_tasks'), ('list_workers'), ('make_room'), ('matching_job_ids'), ('next_run_at'),
             ('open_lane'), ('override_lane'), ('pause'), ('permanently_fail_jobs'), ('queue_depth'), ('queue_stats'),
             ('rate_limited'), ('rate_limited_batch'), ('redrive_jobs'), ('register_worker'), ('remove_job'),
-            ('renew_leases'), ('reschedule_jobs'), ('reset_stale_locks'), ('resume'), ('retry_jobs'), ('return_job'),
+            ('renew_leases'), ('repair'), ('reschedule_jobs'), ('reset_stale_locks'), ('resume'), ('retry_jobs'), ('return_job'),
             ('return_job_batch'), ('return_unknown_jobs'), ('run_cron'), ('save_step'), ('search_jobs'), ('set_limit'),
             ('set_progress'), ('set_setting'), ('setting'), ('show_jobs'), ('skip_reasons'), ('stale_sweep'),
-            ('still_in_flight'), ('stop_keeping_task'), ('task_stats'), ('throttle_job'), ('wait_for_job'), ('wake_up'),
-            ('why') $$,
+            ('still_in_flight'), ('stop_keeping_task'), ('task_stats'), ('throttle_job'), ('tidy'), ('wait_for_job'),
+            ('wake_up'), ('why') $$,
   'every function that is not part of the API starts with _gw_');
 
 select results_eq(

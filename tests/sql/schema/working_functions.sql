@@ -25,7 +25,7 @@ select results_eq(
        from unnest(array['backoff', 'cleanup', 'complete_job', 'complete_job_batch', 'deregister_worker', 'fail_job',
                          'fail_job_batch', 'fall_asleep', 'heartbeat', 'next_run_at', 'register_worker', 'renew_leases',
                          'reset_stale_locks', 'return_job', 'return_job_batch', 'set_setting', 'setting',
-                         'stale_sweep', 'still_in_flight', 'wake_up']) as f (name)
+                         'stale_sweep', 'still_in_flight', 'tidy', 'wake_up']) as f (name)
       cross join pg_temp.arguments_of(f.name) as a (arguments) $$,
   $$ values
        ('backoff', 'attempts integer -> interval'),
@@ -66,6 +66,7 @@ select results_eq(
        ('setting', 'name text -> text'),
        ('stale_sweep', 'expiry interval DEFAULT ''04:00:00''::interval -> bigint'),
        ('still_in_flight', 'transactions bigint[] DEFAULT NULL::bigint[] -> bigint[]'),
+       ('tidy', ' -> boolean'),
        ('wake_up', 'worker_id text -> void') $$,
   'each has the arguments that are documented and no overload');
 

@@ -1,7 +1,7 @@
 -- A job that goes back long after its claim gives back no more of the rate than is left of its start: else the next jobs would
 -- start faster than the rate allows.
 begin;
-select plan(5);
+select plan(6);
 set local search_path = graphile_worker, public;
 
 create function pg_temp.later(elapsed interval)
@@ -26,6 +26,13 @@ select pg_temp.later('90 minutes');
 select is((select count(*) from get_job_batch('worker', batch_size => 100)), 1::bigint, 'before its time');
 select return_job('worker', id) from jobs where locked_at is not null and key <> '2';
 select is((select count(*) from get_job_batch('worker', batch_size => 100)), 1::bigint, 'one that goes back at once is refunded');
+
+select set_limit('mails', tasks => '{mail}', by => 'payload:a', rate => 2, per => '1 hour');
+select add_job('mail', '{"a": 1, "b": 1}') from generate_series(1, 2);
+select return_job('worker', id) from get_job_batch('worker', '{mail}', batch_size => 2);
+select set_limit('mails', tasks => '{mail}', by => 'payload:b', rate => 2, per => '1 hour');
+update _gw_gates set theoretic_at = theoretic_at - interval '1 minute'; -- for the time between the claim and the returns
+select is((select count(*) from get_job_batch('worker', '{mail}', batch_size => 2)), 2::bigint, 'refunds count although by has changed since');
 
 select * from finish();
 rollback;

@@ -7,11 +7,11 @@ select register_worker(w) from unnest(array['here', 'quiet', 'gone']) as w;
 update _gw_workers set last_seen_at = now() - interval '23 hours' where id = 'quiet';
 update _gw_workers set last_seen_at = now() - interval '25 hours' where id = 'gone';
 
-select stale_sweep();
+select tidy();
 select set_eq($$ select id from _gw_workers $$, array['here', 'quiet'], 'after a day');
 select set_setting('forget_worker_after', '22 hours');
 update _gw_turns set last_at = '-infinity';
-select stale_sweep();
+select tidy();
 select set_eq($$ select id from _gw_workers $$, array['here'], 'or sooner');
 
 select * from finish();

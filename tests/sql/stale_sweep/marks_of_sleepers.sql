@@ -6,7 +6,7 @@ set local search_path = graphile_worker, public;
 select set_setting('notify', 'idle');
 select fall_asleep('here'), fall_asleep('gone');
 update _gw_sleepers set until = now() - interval '1 second' where worker_id = 'gone';
-select stale_sweep();
+select tidy();
 select results_eq($$ select worker_id from _gw_sleepers $$, $$ values ('here') $$, 'those that are over');
 
 select * from finish();

@@ -33,7 +33,7 @@ select 'worker', w.id from _gw_workers as w;
 
 select pg_temp.leave_behind();
 select is((select count(*) from pg_temp.left_over), 8::bigint, 'of each there are two');
-select stale_sweep();
+select tidy();
 select set_eq($$ select what, key from pg_temp.left_over $$,
               $$ values ('canceled', 'runs'), ('suspect', 'waits'), ('sleeper', 'sleeps'), ('worker', 'here') $$,
               'the sweep leaves what is needed');

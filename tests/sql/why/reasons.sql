@@ -1,6 +1,6 @@
 -- why() gives every reason, what it depends on and when it may change.
 begin;
-select plan(14);
+select plan(15);
 set local search_path = graphile_worker, public;
 
 create function pg_temp.reasons(job_key text)
@@ -35,6 +35,11 @@ select pause(queue => 'queue'), pause();
 select matches(pg_temp.detail('q2'), '^The task plain is .* The queue queue is paused .* Everything is paused ', 'all pauses of a job');
 select resume(), resume(queue => 'queue'), resume(task => 'plain');
 select is(pg_temp.reasons('later'), 'future', 'until they end');
+select set_limit('api', tasks => '{call}', by => 'payload:''s', max_running => 9);
+select add_job('call', '{"''s": "o''b"}'), add_job('call', '{"''s": "o''b"}', job_key => 'closed');
+select rate_limited('w', b.id, null, interval '1 hour') from get_job_batch('w', '{call}') as b;
+select is((select remedy from why((select id from jobs where key = 'closed'))),
+          'If the service accepts requests again, open_lane(''api'', ''o''''b'') opens it.', 'how to open a lane');
 select is_empty($$ select * from why(-1) $$, 'no job, no reason');
 
 select * from finish();

@@ -9,6 +9,7 @@
 {{ template "shared/_gw_lease.sql" . }}
 {{ template "shared/_gw_times.sql" . }}
 {{ template "shared/_gw_wake.sql" . }}
+{{ template "shared/_gw_turns.sql" . }}
 {{ template "shared/_gw_check_expiry.sql" . }}
 {{ template "shared/_gw_check_worker_id.sql" . }}
 {{ template "shared/_gw_check_limit.sql" . }}
@@ -21,7 +22,6 @@
 {{ template "fleet/workers.sql" . }}
 {{ template "admin/_gw_record_act.sql" . }}
 {{ template "fleet/_gw_suspects.sql" . }}
-{{ template "fleet/_gw_cancels.sql" . }}
 {{ template "fleet/_gw_canceled_jobs.sql" . }}
 {{ template "shared/_gw_drop_keyed_calls.sql" . }}
 {{ template "shared/_gw_drop_spent.sql" . }}
@@ -92,9 +92,6 @@
 {{ template "claim/still_in_flight.sql" . }}
 {{ template "claim/wake_up.sql" . }}
 {{ template "lease/_gw_is_stale.sql" . }}
-{{ template "lease/_gw_reset_jobs.sql" . }}
-{{ template "lease/_gw_reset_queues.sql" . }}
-{{ template "lease/_gw_reset_retired.sql" . }}
 {{ template "lease/reset_stale_locks.sql" . }}
 {{ template "lease/stale_sweep.sql" . }}
 {{ template "claim/_gw_suits.sql" . }}
@@ -103,15 +100,12 @@
 {{ template "claim/_gw_claim_cursor.sql" . }}
 {{ template "claim/_gw_new_claim.sql" . }}
 {{ template "claim/_gw_take_turn.sql" . }}
-{{ template "claim/_gw_plain_places.sql" . }}
-{{ template "claim/_gw_walk_queues.sql" . }}
+{{ template "claim/_gw_plain_jobs.sql" . }}
 {{ template "claim/_gw_front_queues.sql" . }}
-{{ template "claim/_gw_lock_first_queue.sql" . }}
 {{ template "claim/_gw_lock_queues.sql" . }}
 {{ template "claim/_gw_within_bytes.sql" . }}
 {{ template "claim/_gw_lock_queued_jobs.sql" . }}
-{{ template "claim/_gw_lock_plain_jobs.sql" . }}
-{{ template "claim/_gw_lock_jobs.sql" . }}
+{{ template "claim/_gw_claim_unlimited.sql" . }}
 {{ template "claim/_gw_claim_others.sql" . }}
 {{ template "claim/get_job_batch.sql" . }}
 {{ template "claim/_gw_waiting_suspects.sql" . }}
@@ -122,14 +116,13 @@
 {{ template "report/_gw_release.sql" . }}
 {{ template "history/_gw_keep_result.sql" . }}
 {{ template "history/_gw_take_results.sql" . }}
-{{ template "report/complete_job.sql" . }}
 {{ template "report/complete_job_batch.sql" . }}
-{{ template "report/_gw_complete_queued.sql" . }}
+{{ template "report/complete_job.sql" . }}
 {{ template "report/_gw_complete_all.sql" . }}
 {{ template "report/_gw_complete_claim.sql" . }}
 {{ template "claim/_gw_held_job.sql" . }}
 {{ template "report/_gw_mark_escapes.sql" . }}
-{{ template "report/_gw_fail_jobs.sql" . }}
+{{ template "report/_gw_put_back.sql" . }}
 {{ template "report/fail_job.sql" . }}
 {{ template "report/fail_job_batch.sql" . }}
 {{ template "report/return_job_batch.sql" . }}
@@ -146,7 +139,7 @@
 {{ template "fleet/_gw_recover_workers.sql" . }}
 {{ template "fleet/samples.sql" . }}
 {{ template "fleet/heartbeat.sql" . }}
-{{ template "fleet/_gw_node_workers.sql" . }}
+{{ template "doctor/_gw_node_workers.sql" . }}
 {{ template "work/_gw_breaking_revision.sql" . }}
 {{ template "work/_gw_breaking_version.sql" . }}
 
@@ -176,9 +169,11 @@
 -- For inspecting jobs, queues and workers.
 {{ template "inspect/job_state.sql" . }}
 {{ template "inspect/job_ends.sql" . }}
+{{ template "inspect/error_groups.sql" . }}
 {{ template "inspect/matching_job_ids.sql" . }}
 {{ template "inspect/show_jobs.sql" . }}
 {{ template "inspect/list_jobs.sql" . }}
+{{ template "inspect/_gw_count_jobs.sql" . }}
 {{ template "inspect/list_tasks.sql" . }}
 {{ template "inspect/list_queues.sql" . }}
 {{ template "inspect/list_workers.sql" . }}
@@ -191,7 +186,6 @@
 {{ template "inspect/queue_stats.sql" . }}
 {{ template "inspect/search_jobs.sql" . }}
 {{ template "inspect/browse_jobs.sql" . }}
-{{ template "inspect/error_groups.sql" . }}
 {{ template "inspect/list_settings.sql" . }}
 
 -- For administrators.
@@ -213,6 +207,9 @@
 {{ template "grants/_gw_direct_roles.sql" . }}
 {{ template "doctor/_gw_find_lacking_roles.sql" . }}
 {{ template "doctor/_gw_find_ending_identities.sql" . }}
+{{ template "doctor/_gw_find_sequences_behind.sql" . }}
+{{ template "doctor/_gw_find_refused_zones.sql" . }}
+{{ template "doctor/_gw_find_late_schedules.sql" . }}
 {{ template "doctor/_gw_find_full_notify_queue.sql" . }}
 {{ template "doctor/_gw_find_two_phase_commit.sql" . }}
 {{ template "doctor/_gw_find_old_snapshots.sql" . }}
@@ -230,6 +227,9 @@
 {{ template "doctor/_gw_find_unreadable_jobs.sql" . }}
 {{ template "doctor/_gw_find_failed_jobs.sql" . }}
 {{ template "doctor/_gw_find_node_indexes.sql" . }}
+{{ template "doctor/_gw_find_failed_work.sql" . }}
+{{ template "admin/repair.sql" . }}
+{{ template "doctor/_gw_find_damage.sql" . }}
 {{ template "doctor/_gw_find_unseen_rows.sql" . }}
 {{ template "admin/doctor.sql" . }}
 {{ template "admin/list_audit.sql" . }}
@@ -237,6 +237,7 @@
 -- For roles that are not the owner; see gw-migrate grants.
 {{ template "grants/_gw_api_calls.sql" . }}
 {{ template "grants/_gw_seen_jobs.sql" . }}
+{{ template "grants/_gw_sees_data.sql" . }}
 {{ template "grants/_gw_enqueue_task.sql" . }}
 {{ template "grants/_gw_enqueue_jobs.sql" . }}
 {{ template "grants/_gw_remember_grants.sql" . }}

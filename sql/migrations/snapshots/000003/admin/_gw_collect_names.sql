@@ -55,5 +55,4 @@ begin
 end;
 $$;
 
-comment on function {{.schema}}._gw_collect_names(text, text[]) is
-  'Internal: deletes the task or queue names that no job uses and no open transaction may be using; returns their number.';
+comment on function {{.schema}}._gw_collect_names(text, text[]) is 'Internal: deletes the task or queue names that no job uses, and returns their number.';

@@ -24,5 +24,4 @@ begin
 end;
 $$;
 
-comment on function {{.schema}}._gw_record_act(text, bigint, text, bigint[]) is
-  'Internal: records an act of an operator in the audit, in the transaction of the act.';
+comment on function {{.schema}}._gw_record_act(text, bigint, text, bigint[]) is 'Internal: records an act of an operator in the audit, in the transaction of the act.';

@@ -2,7 +2,7 @@
 --   DELETE_PERMAFAILED_JOBS  permanently failed jobs
 --   GC_TASK_IDENTIFIERS      task names that no job uses, except keep_task_identifiers
 --   GC_JOB_QUEUES            queue names that no job uses
--- Every call also deletes expired rows of our side tables, as stale_sweep does.
+-- Every call also deletes expired rows of our side tables, as tidy does.
 -- Names that an open transaction may be using are left for the next call. Only producers that use a deleted name wait,
 -- at most until this transaction ends.
 -- Node workers cache the ids of task names. So while a worker that is not registered holds a lock, task names are
@@ -32,8 +32,7 @@ begin
     raise exception 'cleanup() must run at READ COMMITTED, not %.', upper(current_setting('transaction_isolation'))
       using errcode = 'GWCIS';
   end if;
-  perform {{.schema}}._gw_drop_spent();
-  perform {{.schema}}._gw_pack_history();
+  perform {{.schema}}._gw_try('_gw_drop_spent'), {{.schema}}._gw_try('_gw_pack_history');
 
   if 'DELETE_PERMAFAILED_JOBS' = any (tasks) then
     task := 'DELETE_PERMAFAILED_JOBS';

@@ -81,5 +81,4 @@ begin
 end;
 $$;
 
-comment on function {{.schema}}._gw_due_jobs(bigint) is
-  'Internal, for jobs_for_scaling(): returns the tasks of the due jobs, at most this many, of up to 100 priorities.';
+comment on function {{.schema}}._gw_due_jobs(bigint) is 'Internal: returns the tasks of the due jobs, most urgent priorities first, jobs in named queues and those with limits last.';

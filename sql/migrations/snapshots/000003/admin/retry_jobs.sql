@@ -40,32 +40,31 @@ $$;
 comment on function {{.schema}}.redrive_jobs(bigint[], interval, timestamptz) is
   'Makes these jobs due one after the other and returns them, in all other respects as retry_jobs(). apart: the time between two jobs, in the order of the list. starting_at: when the first one is due, default now.';
 
--- For retry_jobs and redrive_jobs, which leave the settings of the planner to it. Without the times the jobs are due now.
+-- Makes these jobs due, for retry_jobs and redrive_jobs, which leave the settings of the planner to it. Without the times the jobs are due now.
 create or replace function {{.schema}}._gw_retry_jobs(job_ids bigint[], apart interval, starting_at timestamptz)
   returns setof {{.schema}}._private_jobs language plpgsql set search_path = pg_catalog, pg_temp
   set enable_seqscan = off set jit = off
 as $$
 declare
-  ready bigint;
+  ready   bigint;
+  ids     bigint[]; -- ascending
+  befores bigint[]; -- the place of each in the list
 begin
+  select array_agg(w.id order by w.id), array_agg(w.before order by w.id)
+    into ids, befores
+    from (select u.id, min(u.place) - 1 as before from unnest(job_ids) with ordinality as u (id, place) where u.id is not null group by u.id) as w;
+  perform from {{.schema}}._private_jobs as j
+    where j.id = any (ids) and j.locked_at is null and j.attempts <= j.max_attempts
+    order by j.id for update;
   return query
   update {{.schema}}._private_jobs as j
      set job_queue_id = case when j.job_queue_id < 0 then {{.schema}}._gw_unheld(j.job_queue_id, j.id) else j.job_queue_id end,
-         run_at       = case when apart is not null then starting_at + w.before * apart
+         run_at       = case when apart is not null then starting_at + befores[width_bucket(j.id, ids)] * apart
                              when j.attempts < j.max_attempts then least(j.run_at, now())
                              else now() end,
          attempts     = case when j.attempts < j.max_attempts then j.attempts else 0 end,
          updated_at   = now()
-    from (select l.id
-            from {{.schema}}._private_jobs as l
-           where l.id = any (job_ids)
-             and l.locked_at is null
-             and l.attempts <= l.max_attempts
-           order by l.id
-             for update) as free
-    join (select u.id, min(u.place) - 1 as before from unnest(job_ids) with ordinality as u (id, place) group by u.id) as w
-      on w.id = free.id
-   where j.id = free.id
+   where j.id = any (ids) and j.locked_at is null and j.attempts <= j.max_attempts
   returning j.*;
   get diagnostics ready = row_count;
   if ready > 0 then
@@ -75,5 +74,4 @@ begin
 end;
 $$;
 
-comment on function {{.schema}}._gw_retry_jobs(bigint[], interval, timestamptz) is
-  'Internal: makes these jobs due, now or one after the other, with their attempts restored.';
+comment on function {{.schema}}._gw_retry_jobs(bigint[], interval, timestamptz) is 'Internal: makes these jobs due, for retry_jobs and redrive_jobs, which leave the settings of the planner to it.';

@@ -8,5 +8,4 @@ as $$
     join {{.schema}}._gw_job_context as c on c.job_id = u.id and c.revision = u.revision
 $$;
 
-comment on function {{.schema}}._gw_job_contexts(bigint[], integer[]) is
-  'Internal: returns the contexts stored for these jobs, each at the revision beside the job''s id.';
+comment on function {{.schema}}._gw_job_contexts(bigint[], integer[]) is 'Internal: returns the contexts stored for these jobs at the time of their claim: each at the revision beside the job''s id.';

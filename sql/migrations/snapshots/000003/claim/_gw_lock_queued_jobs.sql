@@ -57,5 +57,4 @@ begin
 end;
 $$;
 
-comment on function {{.schema}}._gw_lock_queued_jobs({{.schema}}._gw_claim, integer[], tid[]) is
-  'Internal: locks jobs of named queues that the caller has locked, and gives these to the worker.';
+comment on function {{.schema}}._gw_lock_queued_jobs({{.schema}}._gw_claim, integer[], tid[]) is 'Internal: locks jobs of named queues that the caller has locked, for the places of the batch that others have left, and gives the queues to the worker.';

@@ -1,4 +1,4 @@
--- Returns the claim that the arguments of get_job_batch describe, for its parts.
+-- Returns the claim that the arguments of get_job_batch describe, for its parts: of the tasks without the paused ones.
 -- Raises GWWID (worker id), GWWBS (batch sizes), GWWFF (forbidden flags of tasks).
 create or replace function {{.schema}}._gw_new_claim(
   worker_id text, task_identifiers text[], batch_size integer, forbidden_flags text[], due timestamptz,
@@ -24,42 +24,14 @@ begin
       into claim.task_ids, claim.flagged_tasks, claim.task_flags
       from {{.schema}}._gw_task_flags(task_forbidden_flags, claim.task_ids) as f;
   end if;
+  if {{.schema}}._gw_has_limits() then
+    claim.task_ids := {{.schema}}._gw_served_tasks(claim);
+  end if;
   return claim;
 end;
 $$;
 
-comment on function {{.schema}}._gw_new_claim(text, text[], integer, text[], timestamptz, json, integer, integer) is
-  'Internal: returns the claim that the arguments of get_job_batch describe.';
-
--- Returns which kinds of jobs a claim has to look for, beside those without a queue: whether jobs are in a named queue, and whether
--- jobs are in a lane or incoming, or there are limits or pauses. A worker that runs a suspect alone claims nothing.
-create or replace function {{.schema}}._gw_kinds_of_jobs(
-  worker_id text, out runs_alone boolean, out limited boolean, out queued boolean)
-  language plpgsql set search_path = pg_catalog, pg_temp -- get_job_batch sets the planner options
-as $$
-begin
-  -- The order makes _gw_queue_heads the index.
-  select case when exists (select from {{.schema}}._gw_suspects as s where s.job_id > 0) then {{.schema}}._gw_runs_alone(worker_id) end,
-         n.incoming = -1 or n.lane is not null,
-         n.incoming > 0 or exists (select from {{.schema}}._private_jobs as j where j.is_available and j.job_queue_id > 0)
-    into runs_alone, limited, queued
-    from (select (select j.job_queue_id
-                    from {{.schema}}._private_jobs as j
-                   where j.is_available and j.job_queue_id >= -1
-                   order by j.job_queue_id
-                   limit 1) as incoming,
-                 (select j.job_queue_id
-                    from {{.schema}}._private_jobs as j
-                   where j.is_available and j.job_queue_id <= -16
-                   order by j.job_queue_id
-                   limit 1) as lane
-          offset 0) as n;
-  limited := limited is true or {{.schema}}._gw_has_limits();
-end;
-$$;
-
-comment on function {{.schema}}._gw_kinds_of_jobs(text) is
-  'Internal: returns whether a claim has to look for jobs in named queues and with limits, and whether its worker runs a suspect alone.';
+comment on function {{.schema}}._gw_new_claim(text, text[], integer, text[], timestamptz, json, integer, integer) is 'Internal: returns the claim that the arguments of get_job_batch describe, for its parts: of the tasks without the paused ones.';
 
 -- Returns whether there are limits or pauses.
 create or replace function {{.schema}}._gw_has_limits()
@@ -99,5 +71,4 @@ begin
 end;
 $$;
 
-comment on function {{.schema}}._gw_served_tasks({{.schema}}._gw_claim) is
-  'Internal: returns the tasks whose jobs a claim may take: those that it is for, without the paused ones.';
+comment on function {{.schema}}._gw_served_tasks({{.schema}}._gw_claim) is 'Internal: returns the tasks whose jobs a claim may take: those that it is for, without the paused ones.';

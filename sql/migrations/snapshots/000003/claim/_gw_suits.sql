@@ -16,8 +16,7 @@ as $$
                  is not true)
 $$;
 
-comment on function {{.schema}}._gw_suits(timestamptz, integer, jsonb, timestamptz, integer[], text[], integer[], text[]) is
-  'Internal: returns whether a job is due, is of one of these tasks (all if null), and has none of these flags nor those of its task.';
+comment on function {{.schema}}._gw_suits(timestamptz, integer, jsonb, timestamptz, integer[], text[], integer[], text[]) is 'Internal: returns whether a waiting job is due and a worker may take it.';
 
 -- The same for what a claim is for.
 create or replace function {{.schema}}._gw_suits_claim(
@@ -27,5 +26,4 @@ as $$
   select {{.schema}}._gw_suits(run_at, task_id, flags, claim.due, claim.task_ids, claim.forbidden_flags, claim.flagged_tasks, claim.task_flags)
 $$;
 
-comment on function {{.schema}}._gw_suits_claim(timestamptz, integer, jsonb, {{.schema}}._gw_claim) is
-  'Internal: returns whether a claim may take a job: it is due, of one of its tasks, and has no forbidden flag.';
+comment on function {{.schema}}._gw_suits_claim(timestamptz, integer, jsonb, {{.schema}}._gw_claim) is 'Internal: the same for what a claim is for.';

@@ -39,5 +39,4 @@ begin
 end;
 $$;
 
-comment on function {{.schema}}._gw_take_turn() is
-  'Internal: for claims of many jobs, waits while two other transactions are claiming, at most half a second, and returns false if it had to.';
+comment on function {{.schema}}._gw_take_turn() is 'Internal: for claims of many jobs while there are many entries to skip: lets two transactions claim at a time, because each would otherwise skip all jobs that the others are claiming at that moment: with 32 processes 400 for each job that it takes.';

@@ -35,8 +35,7 @@ begin
 end;
 $$;
 
-comment on function {{.schema}}._gw_within_bytes(tid[], bigint) is
-  'Internal: returns the first of a claim''s locked jobs whose payloads have at most this many bytes together, but at least one.';
+comment on function {{.schema}}._gw_within_bytes(tid[], bigint) is 'Internal: returns those of a claim''s locked jobs, in the order priority, run_at, id, whose payloads as sent have at most max_bytes together, but at least one.';
 
 -- Returns how many bytes a payload has as it is sent, or more if it may be compressed or stored outside of its row. It reads only
 -- small payloads in their rows. The function is a single expression, so the claims inline it; an immutable one could not call
@@ -49,5 +48,4 @@ as $$
               else 255 operator(pg_catalog.*) least(pg_catalog.pg_column_size(payload), 8388608) end
 $$;
 
-comment on function {{.schema}}._gw_most_bytes(json) is
-  'Internal, for claims: returns how many bytes a payload has as it is sent, or more.';
+comment on function {{.schema}}._gw_most_bytes(json) is 'Internal: returns how many bytes a payload has as it is sent, or more if it may be compressed or stored outside of its row.';

@@ -64,10 +64,6 @@ begin
     return;
   end if;
 
-  if {{.schema}}._gw_has_limits() then
-    claim.task_ids := {{.schema}}._gw_served_tasks(claim);
-  end if;
-
   for suspect_id in
     select w.id
       from {{.schema}}._gw_waiting_suspects(claim) as w
@@ -152,5 +148,4 @@ begin
 end;
 $$;
 
-comment on function {{.schema}}._gw_start_suspect({{.schema}}._gw_claim, bigint) is
-  'Internal, for get_job_alone: starts a suspect if its queue is free and its limits let it.';
+comment on function {{.schema}}._gw_start_suspect({{.schema}}._gw_claim, bigint) is 'Internal: starts a suspect that waits, as the only job of a claim, and returns whether it has: if its queue is free and no job of it comes before, and if the gates of its limits have room.';

@@ -77,7 +77,7 @@ begin
         from {{.schema}}._private_tasks as t where t.id = any (claim.task_ids);
     end if;
     if current_setting('gw.claim_cursor', true) is null then -- the first claim of this session
-      perform {{.schema}}._gw_take_claim_cursor(claim);
+      perform set_config('gw.claim_cursor', '', false), {{.schema}}._gw_claim_cursor(claim);
     end if;
     is_plain := task_forbidden_flags is null and current_setting('gw.claim_cursor', true) = ''
                 and not {{.schema}}._gw_has_limits();
@@ -129,7 +129,7 @@ begin
       perform {{.schema}}._gw_put_claim_cursor(claim, null, claimed_at, null);
       return;
     elsif reads > 1000 then
-      perform {{.schema}}._gw_take_claim_cursor(claim);
+      perform {{.schema}}._gw_claim_cursor(claim);
     end if;
   end if;
 
@@ -137,13 +137,10 @@ begin
   job_ids := {{.schema}}._gw_claim_others(claim);
   return query
   select j.id,
-         case when task_ids[width_bucket(j.task_id, task_ids)] = j.task_id then task_names[width_bucket(j.task_id, task_ids)]
-              else (select t.identifier from {{.schema}}._private_tasks as t where t.id = j.task_id) -- null: deleted by hand
-         end,
+         (select t.identifier from {{.schema}}._private_tasks as t where t.id = j.task_id), -- null: deleted by hand
          j.payload,
-         case when j.job_queue_id > 0 then (select q.queue_name from {{.schema}}._private_job_queues as q where q.id = j.job_queue_id) end,
-         j.priority, j.run_at, j.attempts, j.max_attempts, j.key, j.flags, {{.schema}}._gw_lease(j.locked_at),
-         j.created_at, j.last_error, j.revision,
+         (select q.queue_name from {{.schema}}._private_job_queues as q where q.id = j.job_queue_id),
+         j.priority, j.run_at, j.attempts, j.max_attempts, j.key, j.flags, its_lease, j.created_at, j.last_error, j.revision,
          case when j.job_queue_id > 0 then j.job_queue_id end, case when j.job_queue_id > 0 then 1 end
     from {{.schema}}._private_jobs as j
    where j.id = any (job_ids)

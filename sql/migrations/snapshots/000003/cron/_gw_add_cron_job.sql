@@ -26,8 +26,7 @@ begin
 end;
 $$;
 
-comment on function {{.schema}}._gw_add_cron_job({{.schema}}._gw_schedules, timestamptz, boolean) is
-  'Internal, for run_cron: adds the job of a recurring job for a minute.';
+comment on function {{.schema}}._gw_add_cron_job({{.schema}}._gw_schedules, timestamptz, boolean) is 'Internal: adds the job of a recurring job for a minute.';
 
 -- Records the last minutes of recurring jobs, whose rows the caller holds, and the last jobs of schedules.
 create or replace function {{.schema}}._gw_record_cron_jobs(added {{.schema}}._gw_cron_run[])
@@ -51,12 +50,11 @@ begin
 end;
 $$;
 
-comment on function {{.schema}}._gw_record_cron_jobs({{.schema}}._gw_cron_run[]) is
-  'Internal, for run_cron: records the last minutes of recurring jobs, and the last jobs of schedules.';
+comment on function {{.schema}}._gw_record_cron_jobs({{.schema}}._gw_cron_run[]) is 'Internal: records the last minutes of recurring jobs, whose rows the caller holds, and the last jobs of schedules.';
 
 -- Returns the entries that do not run, as a JSON array for run_cron: items whose identifier a schedule has, and schedules whose time
--- zone is unknown; null: none.
-create or replace function {{.schema}}._gw_cron_problems(items {{.schema}}._gw_schedules[])
+-- zone is unknown, and those that last ran in the future; null: none.
+create or replace function {{.schema}}._gw_cron_problems(items {{.schema}}._gw_schedules[], now timestamptz)
   returns json language plpgsql stable set search_path = pg_catalog, pg_temp
 as $$
 begin
@@ -68,9 +66,14 @@ begin
              union all
             select s.identifier, format('Time zone %L is not known to the server.', s.time_zone)
               from {{.schema}}._gw_schedules as s
-             where not s.paused and not {{.schema}}._gw_zone_exists(s.time_zone)) as p);
+             where not s.paused and not {{.schema}}._gw_zone_exists(s.time_zone)
+             union all
+            select k.identifier, format('It last ran at %s, in the future, so it does not run before that; repair() lets it run from now on.', k.last_execution)
+              from {{.schema}}._private_known_crontabs as k
+             where k.last_execution > _gw_cron_problems.now + interval '1 minute'
+               and (k.identifier in (select o.identifier from unnest(items) as o)
+                    or exists (select from {{.schema}}._gw_schedules as s where s.identifier = k.identifier and not s.paused))) as p);
 end;
 $$;
 
-comment on function {{.schema}}._gw_cron_problems({{.schema}}._gw_schedules[]) is
-  'Internal, for run_cron: returns the recurring jobs that do not run, and why.';
+comment on function {{.schema}}._gw_cron_problems({{.schema}}._gw_schedules[], timestamptz) is 'Internal: returns the entries that do not run, as a JSON array for run_cron: items whose identifier a schedule has, and schedules whose time zone is unknown, and those that last ran in the future; null: none.';

@@ -56,5 +56,4 @@ begin
 end;
 $$;
 
-comment on function {{.schema}}._gw_check_crons({{.schema}}._gw_schedules[], text) is
-  'Internal: raises an error for invalid recurring jobs, and stores their patterns.';
+comment on function {{.schema}}._gw_check_crons({{.schema}}._gw_schedules[], text) is 'Internal: raises an error for invalid recurring jobs; otherwise stores their patterns.';

@@ -8,8 +8,7 @@ as $$
          operator(pg_catalog.&) 1 operator(pg_catalog.=) 1
 $$;
 
-comment on function {{.schema}}._gw_cron_matches_day({{.schema}}._gw_cron_patterns, date) is
-  'Internal: returns whether a day matches a cron pattern.';
+comment on function {{.schema}}._gw_cron_matches_day({{.schema}}._gw_cron_patterns, date) is 'Internal: returns whether a day matches a pattern.';
 
 -- Returns the first matching day in a range; null if there is none. The function steps by month: it needs a few dozen
 -- steps to the next leap year.
@@ -44,5 +43,4 @@ begin
 end;
 $$;
 
-comment on function {{.schema}}._gw_cron_next_day({{.schema}}._gw_cron_patterns, date, date) is
-  'Internal: returns the first day from since to until that matches a cron pattern; null if there is none.';
+comment on function {{.schema}}._gw_cron_next_day({{.schema}}._gw_cron_patterns, date, date) is 'Internal: returns the first matching day in a range; null if there is none.';

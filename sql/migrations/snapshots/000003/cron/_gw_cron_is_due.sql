@@ -17,5 +17,4 @@ begin
 end;
 $$;
 
-comment on function {{.schema}}._gw_cron_is_due({{.schema}}._gw_cron_patterns, timestamptz, text) is
-  'Internal: returns whether a cron pattern runs in the minute that begins at a time.';
+comment on function {{.schema}}._gw_cron_is_due({{.schema}}._gw_cron_patterns, timestamptz, text) is 'Internal: returns whether a pattern runs in the minute that begins at a time.';

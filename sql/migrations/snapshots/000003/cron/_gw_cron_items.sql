@@ -31,5 +31,4 @@ begin
 end;
 $$;
 
-comment on function {{.schema}}._gw_cron_items(json, boolean) is
-  'Internal: returns the items of run_cron as rows of _gw_schedules.';
+comment on function {{.schema}}._gw_cron_items(json, boolean) is 'Internal: returns the items of run_cron as rows of _gw_schedules, in their order and with defaults for omitted keys.';

@@ -53,8 +53,7 @@ begin
 end;
 $$;
 
-comment on function {{.schema}}._gw_cron_field(text, text, integer, integer, text) is
-  'Internal: parses a field of a cron pattern into a bit mask.';
+comment on function {{.schema}}._gw_cron_field(text, text, integer, integer, text) is 'Internal: parses one field: a comma-separated list of N, A-B, * and */N.';
 
 -- Parses the five fields. If only one of dates and days of week is restricted, a day has to match that field; if both
 -- are restricted, a day has to match one of them. A field that does not count gets an empty mask, so a day matches if
@@ -89,5 +88,4 @@ begin
 end;
 $$;
 
-comment on function {{.schema}}._gw_cron_parse(text, text) is
-  'Internal: parses a cron pattern into bit masks. source describes where it comes from, for error messages.';
+comment on function {{.schema}}._gw_cron_parse(text, text) is 'Internal: parses the five fields.';

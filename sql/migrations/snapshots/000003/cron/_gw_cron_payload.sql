@@ -17,5 +17,4 @@ begin
 end;
 $$;
 
-comment on function {{.schema}}._gw_cron_payload(json, timestamptz, boolean) is
-  'Internal: returns the payload of a recurring job with the key _cron for this run.';
+comment on function {{.schema}}._gw_cron_payload(json, timestamptz, boolean) is 'Internal: returns the payload of a recurring job with the key _cron added for this run.';

@@ -82,5 +82,4 @@ begin
 end;
 $$;
 
-comment on function {{.schema}}._gw_cron_runs({{.schema}}._gw_cron_patterns, timestamptz, timestamptz, text, integer) is
-  'Internal: returns when a cron pattern runs after since, up to and including until, at most most times.';
+comment on function {{.schema}}._gw_cron_runs({{.schema}}._gw_cron_patterns, timestamptz, timestamptz, text, integer) is 'Internal: returns when a pattern runs after since, up to and including until, in order; at most most times if that is given.';

@@ -47,5 +47,4 @@ begin
 end;
 $$;
 
-comment on function {{.schema}}._gw_lock_crons(text[], text[], timestamptz) is
-  'Internal: inserts unknown recurring jobs and locks those to run.';
+comment on function {{.schema}}._gw_lock_crons(text[], text[], timestamptz) is 'Internal: inserts unknown recurring jobs and locks those to run until the transaction ends.';

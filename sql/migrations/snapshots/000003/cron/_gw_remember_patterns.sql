@@ -43,5 +43,4 @@ begin
 end;
 $$;
 
-comment on function {{.schema}}._gw_remember_patterns({{.schema}}._gw_schedules[], text) is
-  'Internal: stores the parsed patterns of recurring jobs, 10 000 at most.';
+comment on function {{.schema}}._gw_remember_patterns({{.schema}}._gw_schedules[], text) is 'Internal: stores the parsed patterns of recurring jobs in _gw_cron_patterns, so that each is parsed once.';

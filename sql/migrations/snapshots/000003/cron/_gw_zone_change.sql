@@ -21,5 +21,4 @@ begin
 end;
 $$;
 
-comment on function {{.schema}}._gw_zone_change(timestamp, timestamp, text) is
-  'Internal: returns the first minute, in UTC, at which the offset of a time zone differs from its offset at start.';
+comment on function {{.schema}}._gw_zone_change(timestamp, timestamp, text) is 'Internal: returns the first minute, in UTC, at which the offset of a time zone differs from its offset at start.';

@@ -1,7 +1,8 @@
 -- Creates a recurring job in the database, or changes it, and returns its next run; null if it has none or is paused.
 -- All workers with cron enabled run it, independently of their own crontabs.
 -- Runs before the job was created, or before it got another pattern or time zone, are not backfilled. A call that
--- changes neither skips no run, so it can be repeated with every deployment. A paused job stays paused.
+-- changes neither skips no run, so it can be repeated with every deployment. A paused job stays paused. If it last ran in the
+-- future, because a clock was ahead, it runs from now on.
 -- Locks: a new pattern; the row in _private_known_crontabs, then the row in _gw_schedules.
 -- Raises GWRID (in the crontab of a registered worker), GWRIT, GWRPT, GWRTZ, what add_job would raise for its jobs, and
 -- 22P05 or 22P02 for a payload with escapes that stand for no text.
@@ -41,6 +42,7 @@ begin
   end if;
 
   perform {{.schema}}._gw_lock_crons(array[identifier], array[identifier], now());
+  perform {{.schema}}._gw_set_back_crons(array[identifier]);
   select to_json(s)::text into before from {{.schema}}._gw_schedules as s where s.identifier = identifier;
   insert into {{.schema}}._gw_schedules as s
   select (entry).*

@@ -3,6 +3,8 @@
 -- since: the last minute that this worker has handled (handled of its last successful call). All runs after it are due.
 -- If since is null, the worker has just started: known entries are backfilled as far as their fill allows, oldest
 -- first, and unknown entries are inserted.
+-- One call adds about a thousand jobs at most, so that it ends in time whatever was missed. If more are due, delay is 0: the next
+-- call continues where this one has stopped, and runs that have just become due come before those of a backlog.
 -- worker_id: a registered worker; the items become its crontab.
 -- A schedule does not replace a job of another task by its key, because a role that may create schedules may not change
 -- jobs. No job is added for that minute then, and problems contains an entry.
@@ -28,7 +30,9 @@ declare
   due     text[];
   missing text[];
   locked  text[] := array[]::text[];
+  crontab text[];
   added   {{.schema}}._gw_cron_run[];
+  left_at timestamptz; -- the last run of an entry of which more are due
 begin
   if {{.schema}}._gw_in_calendar(now) is not true or not {{.schema}}._gw_in_calendar(since) then
     raise exception 'since and now must be in the years 1 to 199999, not % and %.', since, now using errcode = 'GWRBT';
@@ -42,11 +46,8 @@ begin
 
   own := {{.schema}}._gw_cron_items(items, is_strict => since is null);
   perform {{.schema}}._gw_check_crons(own, null);
-  update {{.schema}}._gw_workers as w
-     set crontab = array(select o.identifier from unnest(own) as o)
-   where w.id = worker_id
-     and w.crontab <> array(select o.identifier from unnest(own) as o);
-  problems := {{.schema}}._gw_cron_problems(own);
+  crontab := array(select o.identifier from unnest(own) as o);
+  problems := {{.schema}}._gw_cron_problems(own, now);
 
   -- Each round determines which rows to lock. The round that finds all of them locked already is the one that counts.
   loop
@@ -57,9 +58,7 @@ begin
                           from {{.schema}}._gw_schedules as s
                          where not s.paused and {{.schema}}._gw_zone_exists(s.time_zone)
                          order by s.identifier);
-    select array_agg(d.number order by d.run, d.number), array_agg(d.run order by d.run, d.number)
-      into numbers, runs
-      from {{.schema}}._gw_due_crons(entries, since, handled, now) as d;
+    select c.numbers, c.runs, c.left_at into numbers, runs, left_at from {{.schema}}._gw_chosen_crons(entries, since, handled, now) as c;
     due := array(select e.identifier from unnest(entries) with ordinality as e where e.ordinality = any (numbers));
     missing := array(select e.identifier
                        from unnest(entries) with ordinality as e
@@ -72,16 +71,22 @@ begin
     exit when due <@ locked and cardinality(missing) = 0;
     perform {{.schema}}._gw_lock_crons(due, missing, now);
     locked := locked || due;
-    own := array(select o from unnest(own) as o where o.identifier = any (locked));
+    if left_at is null then
+      own := array(select o from unnest(own) as o where o.identifier = any (locked));
+    end if;
   end loop;
 
   for i in 1..coalesce(cardinality(numbers), 0) loop
-    added := added || {{.schema}}._gw_add_cron_job(entries[numbers[i]], runs[i], is_backfilled => since is null);
+    added := added || {{.schema}}._gw_add_cron_job(entries[numbers[i]], runs[i], is_backfilled => (runs[i] > since) is not true);
   end loop;
+  if left_at is not null then
+    handled := greatest(date_trunc('minute', since at time zone 'UTC') at time zone 'UTC', case when since is null then handled else least(handled, left_at) end);
+    delay := interval '0';
+  end if;
   perform {{.schema}}._gw_record_cron_jobs(added);
   scheduled := coalesce((
     select json_agg(json_build_object('identifier', r.identifier, 'task', r.task, 'job_id', r.job_id, 'ts', r.run,
-                                      'backfilled', since is null)
+                                      'backfilled', (r.run > since) is not true)
                     order by r.position)
       from unnest(added) with ordinality as r (identifier, task, run, job_id, position)
      where r.job_id is not null), '[]');
@@ -95,9 +100,11 @@ begin
                                        'problem', 'A job of another task has the job key, so no job was added.')
                 from (select distinct r.identifier from unnest(added) as r where r.job_id is null) as u) as p);
   end if;
+  -- Last, because heartbeats wait for this row.
+  update {{.schema}}._gw_workers as w set crontab = crontab where w.id = worker_id and w.crontab <> crontab;
   return next;
 end;
 $$;
 
 comment on function {{.schema}}.run_cron(json, timestamptz, timestamptz, text) is
-  'Runs one tick of a worker: adds the jobs of all due recurring jobs, those in its items and those of all schedules, and returns one row. items: a JSON array of objects of identifier (default: the task), task, pattern, time_zone (UTC), payload (an object), fill (seconds, 0), queue_name, max_attempts, priority, job_key, job_key_mode, flags. since: the last minute that the worker has handled, from its last call; null if it has just started: new items are inserted and known ones are backfilled. now: the time, for tests. worker_id: the registered worker whose crontab the items are. handled: the value of since for the next call. delay: when to call again. scheduled: an array of objects of identifier, task, job_id, ts, backfilled. problems: an array of objects of identifier, problem for the entries that do not run; null if there are none.';
+  'Runs one tick of a worker: adds the jobs of all due recurring jobs, those in its items and those of all schedules, and returns one row. items: a JSON array of objects of identifier (default: the task), task, pattern, time_zone (UTC), payload (an object), fill (seconds, 0), queue_name, max_attempts, priority, job_key, job_key_mode, flags. since: the last minute that the worker has handled, from its last call; null if it has just started: new items are inserted and known ones are backfilled. now: the time, for tests. worker_id: the registered worker whose crontab the items are. handled: the value of since for the next call. delay: when to call again; 0 if more jobs are due than one call adds. scheduled: an array of objects of identifier, task, job_id, ts, backfilled. problems: an array of objects of identifier, problem for the entries that do not run; null if there are none.';

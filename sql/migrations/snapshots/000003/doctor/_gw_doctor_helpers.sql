@@ -21,8 +21,7 @@ as $$
    where c.relname = table_name and c.relnamespace = {{.schema}}._gw_namespace()
 $$;
 
-comment on function {{.schema}}._gw_share_seen(text, bigint) is
-  'Internal: returns the percentage of a table that doctor() reads if it may read this many pages.';
+comment on function {{.schema}}._gw_share_seen(text, bigint) is 'Internal: returns the percentage of a table that a finding reads, for tablesample system: all of a table of up to this many pages, a sample of a larger one.';
 
 create or replace function {{.schema}}._gw_estimate(seen bigint, share_seen real)
   returns text language sql immutable set search_path = pg_catalog, pg_temp
@@ -58,5 +57,4 @@ as $$
          with ordinality as w (word, place)
 $$;
 
-comment on function {{.schema}}._gw_command(text[]) is
-  'Internal: returns a gw-run command with these arguments, quoted for a shell, for a remedy of doctor().';
+comment on function {{.schema}}._gw_command(text[]) is 'Internal: returns a gw-run command for a remedy, quoted for a shell.';

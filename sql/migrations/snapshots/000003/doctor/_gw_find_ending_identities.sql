@@ -42,5 +42,4 @@ begin
 end;
 $$;
 
-comment on function {{.schema}}._gw_find_ending_identities() is
-  'Internal, for doctor(): identity columns that have used more than 80 % of their ids.';
+comment on function {{.schema}}._gw_find_ending_identities() is 'Internal: identity columns whose sequence is nearly exhausted.';

@@ -31,13 +31,12 @@ begin
                                {{.schema}}._gw_age(oldest.xact_start))
               end,
          case when oldest.pid is null
-              then 'Allow this role to see old transactions in pg_stat_activity, with: grant pg_read_all_stats to '
+              then 'Allow this role to see old transactions in pg_stat_activity, with:' || chr(10) || 'grant pg_read_all_stats to '
                    || quote_ident(current_user) || ';'
-              else 'If that session listens, end its transaction, or end the session with: select pg_terminate_backend('
+              else 'If that session listens, end its transaction, or end the session with:' || chr(10) || 'select pg_terminate_backend('
                    || oldest.pid || ');'
          end;
 end;
 $$;
 
-comment on function {{.schema}}._gw_find_full_notify_queue(double precision) is
-  'Internal, for doctor(): whether more than this share of the server''s notification queue is used.';
+comment on function {{.schema}}._gw_find_full_notify_queue(double precision) is 'Internal: the server''s notification queue, shared by all databases, is truncated only up to the slowest listener.';

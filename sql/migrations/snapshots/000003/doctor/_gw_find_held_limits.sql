@@ -1,10 +1,12 @@
 -- Jobs that limits hold back for a long time: lanes that a worker has closed for long, or in which the same jobs have run for long, and old
--- pauses without an end. Reads at most 10 000 lanes and 1 000 incoming jobs.
+-- pauses without an end. Roles that may see no payloads see no keys of lanes and no reasons. Reads at most 10 000 lanes and 1 000 incoming jobs.
 create or replace function {{.schema}}._gw_find_held_limits(
   closed_for interval default '1 hour', paused_for interval default '1 day', full_for interval default '3 hours')
   returns table (severity text, finding text, subject text, detail text, remedy text) language plpgsql stable
   set search_path = pg_catalog, pg_temp
 as $$
+declare
+  hidden constant text := case when not {{.schema}}._gw_sees_data() then '(hidden)' end;
 begin
   return query
   with waited_for as materialized (
@@ -20,15 +22,15 @@ begin
                     where j.is_available and j.job_queue_id = -1 and j.run_at <= now()
                     limit 1000), now()) as g
   ), seen as materialized (
-    select s.* from {{.schema}}._gw_seen_gates(array(select w.gate_id from waited_for as w where w.gate_id is not null), now()) as s
+    select s.*, case when s.key is not null then coalesce(hidden, s.key) end as lane from {{.schema}}._gw_seen_gates(array(select w.gate_id from waited_for as w where w.gate_id is not null), now()) as s
   )
   (select 'warning',
           'closed lane',
-          'limit ' || s.limit_name || coalesce(', lane ' || s.key, ''),
+          'limit ' || s.limit_name || coalesce(', lane ' || s.lane, ''),
           format('A service has answered a worker that it accepts no requests before %s, and the worker has closed the lane until then. Its jobs wait.',
                  s.opens_at),
-          format('If the service accepts requests again, open the lane, with: select %s.open_lane(%s);', {{.schema}}._gw_namespace(),
-                 concat_ws(', ', quote_literal(s.limit_name), quote_literal(s.key)))
+          format('If the service accepts requests again, open the lane, with:' || chr(10) || 'select %s.open_lane(%s);', {{.schema}}._gw_namespace(),
+                 concat_ws(', ', quote_literal(s.limit_name), quote_literal(s.lane)))
      from seen as s
     where s.reason = 'closed' and s.opens_at > now() + closed_for
     order by s.opens_at desc
@@ -36,7 +38,7 @@ begin
   union all
   (select 'warning',
           'full lane',
-          'limit ' || s.limit_name || coalesce(', lane ' || s.key, ''),
+          'limit ' || s.limit_name || coalesce(', lane ' || s.lane, ''),
           format('The lane has started no job for %s, because its slots are in use. Its jobs wait. The slots are held by the jobs %s.',
                  {{.schema}}._gw_age(r.since), array_to_string(r.job_ids[1 : 10], ', ')),
           'If these jobs no longer make progress, end them with cancel_jobs; set_limit and override_lane can raise the maximum of the lane.'
@@ -51,13 +53,13 @@ begin
   union all
   (select 'warning',
           'pause without end',
-          coalesce('task ' || p.task, 'queue ' || p.queue_name, 'limit ' || p.limit_name || coalesce(', lane ' || p.key, ''), 'all jobs'),
+          coalesce('task ' || p.task, 'queue ' || p.queue_name, 'limit ' || p.limit_name || coalesce(', lane ' || p.lane, ''), 'all jobs'),
           format('Paused by %s for %s, until resume() is called. Due jobs wait. Reason: %s', p.author,
-                 {{.schema}}._gw_age(p.paused_at), coalesce(p.reason, 'none')),
-          format('If the reason no longer applies, end the pause, with: select %s.resume(%s);', {{.schema}}._gw_namespace(),
+                 {{.schema}}._gw_age(p.paused_at), coalesce(hidden, p.reason, 'none')),
+          format('If the reason no longer applies, end the pause, with:' || chr(10) || 'select %s.resume(%s);', {{.schema}}._gw_namespace(),
                  concat_ws(', ', 'task => ' || quote_literal(p.task), 'queue => ' || quote_literal(p.queue_name),
-                           'limit_name => ' || quote_literal(p.limit_name), 'lane => ' || quote_literal(p.key)))
-     from {{.schema}}._gw_pauses as p
+                           'limit_name => ' || quote_literal(p.limit_name), 'lane => ' || quote_literal(p.lane)))
+     from (select o.*, case when o.key is not null then coalesce(hidden, o.key) end as lane from {{.schema}}._gw_pauses as o) as p
     where p.until is null and p.paused_at < now() - paused_for
       and case when p.limit_name is not null then
                  exists (select from waited_for as w
@@ -69,8 +71,7 @@ begin
 end;
 $$;
 
-comment on function {{.schema}}._gw_find_held_limits(interval, interval, interval) is
-  'Internal, for doctor(): lanes that stay closed for so long, pauses without an end that are this old, and lanes that have been full for so long.';
+comment on function {{.schema}}._gw_find_held_limits(interval, interval, interval) is 'Internal: jobs that limits hold back for a long time: lanes that a worker has closed for long, or in which the same jobs have run for long, and old pauses without an end.';
 
 -- Returns whether a due job of this task, in this queue, or at all if both are null, waits. It reads at most 10 000 jobs.
 create or replace function {{.schema}}._gw_waits_for(task text, queue_name text)
@@ -90,5 +91,4 @@ begin
 end;
 $$;
 
-comment on function {{.schema}}._gw_waits_for(text, text) is
-  'Internal, for doctor(): returns whether a due job of this task, in this queue, or at all if both are null, waits.';
+comment on function {{.schema}}._gw_waits_for(text, text) is 'Internal: returns whether a due job of this task, in this queue, or at all if both are null, waits.';

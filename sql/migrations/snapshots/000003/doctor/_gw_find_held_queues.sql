@@ -37,7 +37,7 @@ begin
                 'wait until the job of that worker ends or, if the worker is dead, until the lock is four hours old.',
                 h.locked_by, {{.schema}}._gw_age(h.locked_at),
                 {{.schema}}._gw_estimate(b.due, jobs_seen), {{.schema}}._gw_age(b.since)),
-         format('If the worker is dead, free its jobs and queues, by %s, or with: select %s.force_unlock_workers(array[%L]);',
+         format('If the worker is dead, free its jobs and queues, by %s, or with:' || chr(10) || 'select %s.force_unlock_workers(array[%L]);',
                 {{.schema}}._gw_command(array['unlock', h.locked_by]), {{.schema}}._gw_namespace(), h.locked_by)
     from held as h
     join behind as b on b.job_queue_id = h.id
@@ -49,5 +49,4 @@ begin
 end;
 $$;
 
-comment on function {{.schema}}._gw_find_held_queues(bigint, interval) is
-  'Internal, for doctor(): queues with jobs that have been due for this long, whose lock a worker that is not registered holds, by a sample of this many pages.';
+comment on function {{.schema}}._gw_find_held_queues(bigint, interval) is 'Internal: named queues that a worker which is not registered has locked for minutes, with jobs that have been due for minutes.';

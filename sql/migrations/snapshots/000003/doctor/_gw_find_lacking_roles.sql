@@ -14,5 +14,4 @@ as $$
    where d.lacks <> '{}'
 $$;
 
-comment on function {{.schema}}._gw_find_lacking_roles() is
-  'Internal, for doctor(): roles that may write to _private_jobs and lack what the functions need to be called by them.';
+comment on function {{.schema}}._gw_find_lacking_roles() is 'Internal: roles that were granted rights to the tables after gw-migrate had looked for such roles.';

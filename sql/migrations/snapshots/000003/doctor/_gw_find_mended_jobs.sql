@@ -19,5 +19,4 @@ begin
 end;
 $$;
 
-comment on function {{.schema}}._gw_find_mended_jobs(bigint, interval) is
-  'Internal, for doctor(): whether sweeps of limits had to mend rows this often within this time.';
+comment on function {{.schema}}._gw_find_mended_jobs(bigint, interval) is 'Internal: what the sweeps of limits had to mend: jobs in lanes that are gone, and gates that counted jobs which no longer run.';

@@ -48,5 +48,4 @@ begin
 end;
 $$;
 
-comment on function {{.schema}}._gw_find_no_worker(bigint, interval) is
-  'Internal, for doctor(): jobs that have been due for this long while no worker is registered and no job is claimed, by a sample of this many pages.';
+comment on function {{.schema}}._gw_find_no_worker(bigint, interval) is 'Internal: jobs that have been due for some minutes while no worker is running: no registered worker was seen in that time, and no job or queue was claimed.';

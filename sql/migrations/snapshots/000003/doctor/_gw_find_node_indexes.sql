@@ -28,7 +28,7 @@ begin
       'missing index',
       'table ' || jobs,
       'No index makes the keys of jobs unique, so a job with a key cannot be added (42P10).',
-      format('Create it with: alter table %s add constraint jobs_key_key1 unique (key);', jobs));
+      format('Create it with:' || chr(10) || 'alter table %s add constraint jobs_key_key1 unique (key);', jobs));
   end if;
   if not (all_keys and has_main) then
     return query
@@ -44,5 +44,4 @@ begin
 end;
 $$;
 
-comment on function {{.schema}}._gw_find_node_indexes(bigint) is
-  'Internal, for doctor(): keys that no index makes unique, and Node workers in a queue without the indexes that they need.';
+comment on function {{.schema}}._gw_find_node_indexes(bigint) is 'Internal: indexes of the jobs that were dropped: no index makes keys unique, or Node workers are in a queue without those they need.';

@@ -39,5 +39,4 @@ begin
 end;
 $$;
 
-comment on function {{.schema}}._gw_find_node_limits(bigint) is
-  'Internal, for doctor(): limits of tasks that a Node worker runs and whose jobs have queue names, by a sample of this many pages.';
+comment on function {{.schema}}._gw_find_node_limits(bigint) is 'Internal: limits that Node workers do not obey: of tasks whose jobs have queue names.';

@@ -18,7 +18,7 @@ begin
            format('%s of role %s, application %s, in database %s', coalesce(a.state, a.backend_type, 'session'),
                   coalesce(a.usename, 'unknown'), coalesce(nullif(a.application_name, ''), 'unnamed'),
                   coalesce(a.datname, 'none')),
-           'End its transaction, or end the session with: select pg_terminate_backend(' || a.pid || ');'
+           'End its transaction, or end the session with:' || chr(10) || 'select pg_terminate_backend(' || a.pid || ');'
       from pg_stat_activity as a
      where a.pid <> pg_backend_pid()
        and (a.backend_xid is not null
@@ -30,7 +30,7 @@ begin
            p.prepared,
            age(p.transaction),
            format('prepared by role %s in database %s', p.owner, p.database),
-           format('Commit it, or in that database roll it back with: rollback prepared %L;', p.gid)
+           format('Commit it, or in that database roll it back with:' || chr(10) || 'rollback prepared %L;', p.gid)
       from pg_prepared_xacts as p
     union all
     select 'replication slot ' || s.slot_name,
@@ -39,7 +39,7 @@ begin
            case when s.active then 'in use; its standby has a long query, see pg_stat_activity on the standby' else 'not in use' end,
            case when s.active
                 then 'End that query, or set hot_standby_feedback to off on the standby.'
-                else format('Start its consumer again, or drop it with: select pg_drop_replication_slot(%L);', s.slot_name)
+                else format('Start its consumer again, or drop it with:' || chr(10) || 'select pg_drop_replication_slot(%L);', s.slot_name)
            end
       from pg_replication_slots as s
      where s.xmin is not null
@@ -62,5 +62,4 @@ begin
 end;
 $$;
 
-comment on function {{.schema}}._gw_find_old_snapshots(integer) is
-  'Internal, for doctor(): sessions, prepared transactions and replication slots that prevent the removal of dead rows for longer than the setting old_snapshot_after, or, if the time is hidden, for this many transactions.';
+comment on function {{.schema}}._gw_find_old_snapshots(integer) is 'Internal: sessions, prepared transactions and replication slots that prevent the removal of dead rows.';

@@ -18,7 +18,7 @@ begin
                 coalesce(q.locked_by, 'unknown'), {{.schema}}._gw_age(q.locked_at)),
          -- The condition includes the time of the lock, because the queue may have been freed and claimed in the
          -- meantime.
-         format('Free it with: update %1$s._private_job_queues set locked_at = null, locked_by = null where id = %2$s '
+         format('Free it with:' || chr(10) || 'update %1$s._private_job_queues set locked_at = null, locked_by = null where id = %2$s '
                 'and %1$s._gw_lease(locked_at) = %3$s;',
                 {{.schema}}._gw_namespace(), q.id, {{.schema}}._gw_lease(q.locked_at))
     from {{.schema}}._private_job_queues as q
@@ -33,5 +33,4 @@ begin
 end;
 $$;
 
-comment on function {{.schema}}._gw_find_orphaned_queues(bigint) is
-  'Internal, for doctor(): queues that are locked although none of their jobs is, if all jobs are in this many pages.';
+comment on function {{.schema}}._gw_find_orphaned_queues(bigint) is 'Internal: queues that are locked although none of their jobs is: the row of the running job was deleted by hand, or by complete_jobs after its lock had expired.';

@@ -5,7 +5,8 @@
 -- by their definitions as PostgreSQL prints them, ignoring case, quotes, parentheses and white space.
 -- xmin shows whether this transaction created them: an adopted schema may contain functions of other owners.
 create or replace function {{.schema}}._gw_objects()
-  returns table (object text, digest text, made_here boolean) language sql stable set search_path = pg_catalog, pg_temp
+  returns table (object text, digest text, made_here boolean) language sql stable
+  set search_path = pg_catalog, pg_temp set quote_all_identifiers = off
 as $$
   select case p.prokind when 'p' then 'procedure ' else 'function ' end || p.oid::regprocedure, md5(p.prosrc), p.xmin::text::bigint = txid_current_if_assigned() % (2::bigint ^ 32)::bigint
     from pg_proc as p
@@ -20,8 +21,7 @@ as $$
    where c.relnamespace = {{.schema}}._gw_namespace() and not t.tgisinternal
 $$;
 
-comment on function {{.schema}}._gw_objects() is
-  'Internal: returns the functions and triggers of the schema, with a digest of each, and whether this transaction created it.';
+comment on function {{.schema}}._gw_objects() is 'Internal: returns the functions and triggers of the schema in a form that can be compared: functions by their bodies, triggers by their definitions as PostgreSQL prints them, ignoring case, quotes, parentheses and white space.';
 
 create or replace function {{.schema}}._gw_find_replaced_functions()
   returns table (severity text, finding text, subject text, detail text, remedy text) language sql stable
@@ -33,7 +33,7 @@ as $$
          case when o.object is null then 'It is missing.' else 'It is not what gw-migrate installed.' end
            || ' A later Graphile Worker may have migrated the schema, or it was changed by hand; the guarantees of the'
               ' queue may not hold.',
-         'Restore it with: gw-migrate repair'
+         'Restore it with:' || chr(10) || 'gw-migrate repair'
     from {{.schema}}._gw_installed as i
     left join {{.schema}}._gw_objects() as o on o.object = i.object
    where o.digest is distinct from i.digest
@@ -42,7 +42,7 @@ as $$
          'overloaded function',
          o.object,
          'It has the name of a function of the queue but other arguments, so calls may be ambiguous and fail.',
-         format('Drop or rename it with: drop %s;', o.object)
+         format('Drop or rename it with:' || chr(10) || 'drop %s;', o.object)
     from {{.schema}}._gw_objects() as o
    where o.object like any (array['function %', 'procedure %'])
      and o.object not in (select i.object from {{.schema}}._gw_installed as i)

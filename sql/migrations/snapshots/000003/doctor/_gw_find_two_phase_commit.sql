@@ -19,11 +19,10 @@ begin
                 case when has_citus then 'The extension citus is installed, and it commits in two phases over several nodes'
                      else format('max_prepared_transactions is %s, so transactions may commit in two phases', prepared)
                 end),
-         format('If transactions that add jobs commit in two phases, turn notifications off with: '
+         format('If transactions that add jobs commit in two phases, turn notifications off with:' || chr(10) ||
                 'select %s.set_setting(''notify'', ''never''); -- workers then find jobs within their poll interval',
                 {{.schema}}._gw_namespace());
 end;
 $$;
 
-comment on function {{.schema}}._gw_find_two_phase_commit(integer, boolean) is
-  'Internal, for doctor(): whether add_job notifies where transactions may commit in two phases, which PostgreSQL refuses after NOTIFY: where this many transactions may be prepared, or with the extension citus, which is looked for if has_citus is null.';
+comment on function {{.schema}}._gw_find_two_phase_commit(integer, boolean) is 'Internal: postgreSQL refuses PREPARE TRANSACTION after NOTIFY.';

@@ -14,5 +14,4 @@ as $$
     from {{.schema}}._gw_unpinned_functions() as u
 $$;
 
-comment on function {{.schema}}._gw_find_unpinned_functions() is
-  'Internal, for doctor(): functions without a search_path of their own that triggers and the like of the queue''s tables call.';
+comment on function {{.schema}}._gw_find_unpinned_functions() is 'Internal: functions that triggers, policies, constraints and defaults of the queue''s tables call, and that may fail, or find other objects, with the search_path of the queue''s functions.';

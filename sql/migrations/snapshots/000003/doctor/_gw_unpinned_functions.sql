@@ -52,5 +52,4 @@ as $$
    order by 1, 2
 $$;
 
-comment on function {{.schema}}._gw_unpinned_functions() is
-  'Internal, for gw-migrate and doctor(): functions that triggers, policies, constraints and defaults of the queue''s tables call and that have no search_path of their own, each with the statement that gives it one.';
+comment on function {{.schema}}._gw_unpinned_functions() is 'Internal: functions that PostgreSQL calls for the tables of the queue (triggers, policies, CHECK constraints, defaults) and that have no search_path of their own.';

@@ -32,8 +32,7 @@ as $$
           'when workers are notified of a new job: always, only while one of them is sleeping (idle), or never')
 $$;
 
-comment on function {{.schema}}._gw_known_settings() is
-  'Internal: returns all settings with their defaults, bounds and meanings.';
+comment on function {{.schema}}._gw_known_settings() is 'Internal: returns all settings with their defaults and bounds: an interval, a number, or one of a few words.';
 
 create or replace function {{.schema}}.setting(
   name text
@@ -61,8 +60,7 @@ begin
 end;
 $$;
 
-comment on function {{.schema}}._gw_beat_every() is
-  'Internal: returns the interval between heartbeats: the setting beat_every, or a quarter of dead_after if that is less.';
+comment on function {{.schema}}._gw_beat_every() is 'Internal: returns the interval between heartbeats.';
 
 -- Sets a fleet-wide setting for all workers and functions of this schema; null restores the default. Returns the value
 -- in force.
@@ -78,8 +76,9 @@ create or replace function {{.schema}}.set_setting(
   set search_path = pg_catalog, pg_temp
 as $$
 declare
-  known record;
-  valid boolean;
+  known     record;
+  is_number boolean;
+  valid     boolean;
 begin
   select k.* into known from {{.schema}}._gw_known_settings() as k where k.name = set_setting.name;
   if not found then
@@ -88,45 +87,32 @@ begin
             hint = 'The settings are ' || (select string_agg(k.name, ', ' order by k.name) from {{.schema}}._gw_known_settings() as k) || '.';
   end if;
 
-  if known.name = 'notify' then
-    perform pg_notify('jobs:insert', '{"count":0}');
+  is_number := known.least_value ~ '^[0-9]+$';
+  begin
+    valid := case when known.words is not null then set_setting.value = any (known.words)
+                  when is_number and set_setting.value !~ '^[0-9]{1,9}$' then false
+                  else set_setting.value::interval between known.least_value::interval and known.greatest_value::interval end; -- a number is seconds
+  exception when invalid_datetime_format or datetime_field_overflow or interval_field_overflow then
+    null;
+  end;
+  if valid is not true and set_setting.value is not null then
+    raise exception 'Setting ''%'' must be %, not ''%''.', known.name,
+        case when known.words is not null then 'one of ' || array_to_string(known.words, ', ')
+             when is_number then format('a number from %s to %s', known.least_value, known.greatest_value)
+             else format('an interval from %s to %s', known.least_value::interval, known.greatest_value::interval) end,
+        set_setting.value
+      using errcode = 'GWSVA';
   end if;
   if set_setting.value is null then
     delete from {{.schema}}._gw_settings as s where s.name = set_setting.name;
-    perform {{.schema}}._gw_record_act('set', 0, known.name || ' = default ' || known.default_value);
-    return known.default_value;
-  end if;
-  if known.words is not null then
-    if set_setting.value <> all (known.words) then
-      raise exception 'Setting ''%'' must be one of %, not ''%''.',
-        known.name, array_to_string(known.words, ', '), set_setting.value
-        using errcode = 'GWSVA';
-    end if;
-  elsif known.least_value ~ '^[0-9]+$' then
-    valid := case when set_setting.value ~ '^[0-9]{1,9}$'
-                  then set_setting.value::integer between known.least_value::integer and known.greatest_value::integer end;
-    if valid is not true then
-      raise exception 'Setting ''%'' must be a number from % to %, not ''%''.',
-        known.name, known.least_value, known.greatest_value, set_setting.value
-        using errcode = 'GWSVA';
-    end if;
   else
-    begin
-      valid := set_setting.value::interval between known.least_value::interval and known.greatest_value::interval;
-    exception when invalid_datetime_format or datetime_field_overflow or interval_field_overflow then
-      valid := false;
-    end;
-    if not valid then
-      raise exception 'Setting ''%'' must be an interval from % to %, not ''%''.',
-        known.name, known.least_value::interval, known.greatest_value::interval, set_setting.value
-        using errcode = 'GWSVA';
-    end if;
+    insert into {{.schema}}._gw_settings as s (name, value)
+    values (set_setting.name, set_setting.value)
+        on conflict on constraint _gw_settings_pkey do update set value = excluded.value, updated_at = now();
   end if;
-  insert into {{.schema}}._gw_settings as s (name, value)
-  values (set_setting.name, set_setting.value)
-      on conflict on constraint _gw_settings_pkey do update set value = excluded.value, updated_at = now();
-  perform {{.schema}}._gw_record_act('set', 0, known.name || ' = ' || set_setting.value);
-  return set_setting.value;
+  perform pg_notify('jobs:insert', '{"count":0}') where known.name = 'notify';
+  perform {{.schema}}._gw_record_act('set', 0, known.name || ' = ' || coalesce(set_setting.value, 'default ' || known.default_value));
+  return coalesce(set_setting.value, known.default_value);
 end;
 $$;
 

@@ -5,5 +5,4 @@ as $$
   select n.nspname || '_api' from pg_namespace as n where n.oid = {{.schema}}._gw_namespace()
 $$;
 
-comment on function {{.schema}}._gw_api_schema() is
-  'Internal, for grants: returns the name of the schema for roles, not quoted.';
+comment on function {{.schema}}._gw_api_schema() is 'Internal: returns the name of the schema for roles: <schema of the queue>_api.';

@@ -22,5 +22,4 @@ begin
 end;
 $$;
 
-comment on function {{.schema}}._gw_apply_grants() is
-  'Internal, for migrations: grants the roles stored by gw-migrate grants the privileges of their kinds, and revokes all others.';
+comment on function {{.schema}}._gw_apply_grants() is 'Internal: grants every stored role the privileges of its kinds, and revokes all others.';

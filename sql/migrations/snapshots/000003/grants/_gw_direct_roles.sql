@@ -67,8 +67,7 @@ as $$
    order by d.name
 $$;
 
-comment on function {{.schema}}._gw_direct_roles() is
-  'Internal, for gw-migrate and doctor(): roles that have rights to _private_jobs by somebody''s own grants, with what they lack to call the functions that Graphile Worker has, too.';
+comment on function {{.schema}}._gw_direct_roles() is 'Internal: roles other than the owner that have privileges on _private_jobs which gw has not granted, as with Graphile Worker: they call the functions that Graphile Worker also has, and run Node workers.';
 
 -- Grants these roles the privileges that they lack, and records them in _gw_shared_rights, so that they can be revoked when gw
 -- is removed from the schema. Each migration that creates functions calls it at its end, because these roles may be in use.
@@ -105,5 +104,4 @@ begin
 end;
 $$;
 
-comment on function {{.schema}}._gw_share_rights() is
-  'Internal, for migrations: gives roles that have rights to _private_jobs what they lack to call the functions that Graphile Worker has, too.';
+comment on function {{.schema}}._gw_share_rights() is 'Internal: grants these roles the privileges that they lack, and records them in _gw_shared_rights, so that they can be revoked when gw is removed from the schema.';

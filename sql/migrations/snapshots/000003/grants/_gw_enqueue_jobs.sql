@@ -10,8 +10,7 @@ as $$
   select null::bigint where false
 $$;
 
-comment on function {{.schema}}._gw_enqueue_jobs(json) is
-  'Internal, for clients: in the schema for roles, adds jobs with the functions that the role may call, and returns their ids.';
+comment on function {{.schema}}._gw_enqueue_jobs(json) is 'Internal: adds jobs in the order of the specs and returns their ids in that order.';
 
 -- Returns the body of _gw_enqueue_jobs in the schema for roles. It raises 42501 for a task that the caller may not enqueue.
 create or replace function {{.schema}}._gw_enqueue_jobs_body(api text)
@@ -55,5 +54,4 @@ begin
 end$$, quote_ident(api))
 $body$;
 
-comment on function {{.schema}}._gw_enqueue_jobs_body(text) is
-  'Internal, for grants: the body of _gw_enqueue_jobs in the schema for roles.';
+comment on function {{.schema}}._gw_enqueue_jobs_body(text) is 'Internal: returns the body of _gw_enqueue_jobs in the schema for roles.';

@@ -46,5 +46,4 @@ begin
 end;
 $$;
 
-comment on function {{.schema}}._gw_enqueue_task(text, json, text, timestamptz, integer, text, integer, text[], text) is
-  'Internal, for grants: adds a job for a producer that is limited to one task; it may not replace jobs of other tasks.';
+comment on function {{.schema}}._gw_enqueue_task(text, json, text, timestamptz, integer, text, integer, text[], text) is 'Internal: adds a job as add_job does, for a producer that is limited to this task.';

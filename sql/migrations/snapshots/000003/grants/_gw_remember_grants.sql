@@ -42,5 +42,4 @@ begin
 end;
 $$;
 
-comment on function {{.schema}}._gw_remember_grants(text, text[], text[]) is
-  'Internal, for gw-migrate grants: stores which roles are producers (of these tasks, or of all), workers, schedulers, monitors or admins.';
+comment on function {{.schema}}._gw_remember_grants(text, text[], text[]) is 'Internal: stores which roles are of a kind, with the tasks that these producers are limited to.';

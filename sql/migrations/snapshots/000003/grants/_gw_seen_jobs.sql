@@ -13,5 +13,4 @@ begin
 end;
 $$;
 
-comment on function {{.schema}}._gw_seen_jobs() is
-  'Internal, for grants: returns the jobs that monitors see, without payloads, keys, flags and errors.';
+comment on function {{.schema}}._gw_seen_jobs() is 'Internal: returns the jobs without their data: no payload, key, flags or last_error.';

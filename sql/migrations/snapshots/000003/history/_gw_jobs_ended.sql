@@ -1,8 +1,9 @@
 -- Trigger: a statement has deleted jobs. It records the ends of those of kept tasks, and of those for which somebody waits or
 -- whose result was asked for. All deletions are recorded, whoever makes them: a locked job was completed by its worker; the
--- setting gw.outcome has the outcome if that is not so; other jobs were removed. The setting gw.results has results
--- of completed jobs, by their ids. One row of _gw_ended has the jobs of one task, worker and range of ids that end together. A
--- job with a key or whose payload or result is kept has a row of its own.
+-- setting gw.outcome has the outcome if that is not so; other jobs were removed. The settings gw.results and gw.result_ids have
+-- results of completed jobs, and the ids of these jobs. One row of _gw_ended has the jobs of one task, worker and range of ids that end
+-- together. A job with a key or whose payload or result is kept has a row of its own. If a record cannot be written, that is recorded for
+-- doctor(), and the jobs end without it.
 create or replace function {{.schema}}._gw_jobs_ended()
   returns trigger language plpgsql security definer set search_path = pg_catalog, pg_temp
   set plan_cache_mode = force_generic_plan set enable_sort = off -- for the groups, because comparing names is expensive
@@ -10,7 +11,8 @@ create or replace function {{.schema}}._gw_jobs_ended()
 as $$
 declare
   given     constant text        := nullif(current_setting('gw.outcome', true), '');
-  reported  constant json        := nullif(current_setting('gw.results', true), '')::json;
+  reported  constant bigint[]    := nullif(current_setting('gw.result_ids', true), '')::bigint[];
+  results   constant text[]      := case when reported is not null then current_setting('gw.results')::text[] end;
   over_at   constant timestamptz := clock_timestamp();
   any_long  constant boolean     := pg_relation_size('{{ replace "'" "''" .schema }}._gw_long_attempts'::regclass) > 0;
   kept      integer[];
@@ -22,7 +24,7 @@ begin
       update {{.schema}}._gw_expected as e
          set ended_at = over_at,
              outcome  = coalesce(given, case when g.locked_at is null then 'removed' else 'completed' end),
-             result   = coalesce(reported -> g.id::text, e.result)
+             result   = coalesce(results[array_position(reported, g.id)]::json, e.result)
         from (select d.id, d.locked_at from ended as d offset 0) as g
        where e.job_id = g.id and e.ended_at is null
       returning e.job_id
@@ -41,37 +43,41 @@ begin
   if not exists (select from ended as g where g.task_id = any (kept)) then
     return null;
   end if;
-  insert into {{.schema}}._gw_ended
-    (slot, drop_on, first_id, last_id, task, outcome, worker_id, place, key, ended_at, job_ids, started_at, run_at, created_at,
-     attempts, max_attempts, payload, result)
-  select {{.schema}}._gw_slot_at(over_at), p.drop_on, p.job_ids[1], p.job_ids[cardinality(p.job_ids)], p.task,
-         coalesce(given, case when p.is_held then 'completed' else 'removed' end), p.locked_by,
-         case when p.job_queue_id is not null then {{.schema}}._gw_place_of(p.job_queue_id, p.job_ids[1]) end, p.key, over_at, p.job_ids,
-         case when p.is_held then p.started_at end, p.run_at, p.created_at, p.attempts, p.max_attempts,
-         case when p.payloads then (select g.payload from ended as g where g.id = p.job_ids[1]) end,
-         case when p.results then (reported -> p.job_ids[1]::text) end
-    from (select a.*, {{.schema}}._gw_drop_on(over_at, k.keep_for) as drop_on, k.task, k.payloads, k.results and reported is not null as results
-            from (select g.task_id, g.locked_by, g.locked_at is not null as is_held, g.job_queue_id, g.key, g.max_attempts,
-                         array_agg(g.id) as job_ids,
-                         -- What can be left out need not be compressed.
-                         case when not any_long and min(g.locked_at) = max(g.locked_at) then array[min(g.locked_at)]
-                              else array_agg(case when any_long then {{.schema}}._gw_started_at(g.id, g.locked_at) else g.locked_at end)
-                         end as started_at,
-                         array_agg(g.run_at) as run_at,
-                         case when not bool_and(g.created_at = g.run_at) then array_agg(g.created_at) end as created_at,
-                         case when min(g.attempts) <> 1 or max(g.attempts) <> 1
-                              then array_agg(least(g.attempts, g.max_attempts)::smallint) end as attempts
-                    from (select d.* from ended as d where d.task_id = any (kept) order by d.id) as g
-                   group by g.task_id, g.locked_by, g.locked_at is not null, g.job_queue_id, g.key, g.max_attempts, g.id >> 13,
-                            case when g.key is not null or g.task_id = any (alone) or {{.schema}}._gw_has_own_place(g.job_queue_id) then g.id end) as a
-            join {{.schema}}._private_tasks as t on t.id = a.task_id
-            join {{.schema}}._gw_kept_tasks as k on k.task = t.identifier) as p;
+  begin
+    insert into {{.schema}}._gw_ended
+      (slot, drop_on, first_id, last_id, task, outcome, worker_id, place, key, ended_at, job_ids, started_at, run_at, created_at,
+       attempts, max_attempts, payload, result)
+    select {{.schema}}._gw_slot_at(over_at), p.drop_on, p.job_ids[1], p.job_ids[cardinality(p.job_ids)], p.task,
+           coalesce(given, case when p.is_held then 'completed' else 'removed' end), p.locked_by,
+           case when p.job_queue_id is not null then {{.schema}}._gw_place_of(p.job_queue_id, p.job_ids[1]) end, p.key, over_at, p.job_ids,
+           case when p.is_held then p.started_at end, p.run_at, p.created_at, p.attempts, p.max_attempts,
+           case when p.payloads then p.payload end,
+           case when p.keeps_result then results[array_position(reported, p.job_ids[1])]::json end
+      from (select a.*, {{.schema}}._gw_drop_on(over_at, k.keep_for) as drop_on, k.task, k.payloads, k.results and reported is not null as keeps_result
+              from (select g.task_id, g.locked_by, g.locked_at is not null as is_held, g.job_queue_id, g.key, g.max_attempts,
+                           array_agg(g.id) as job_ids,
+                           (array_agg(g.payload) filter (where g.task_id = any (alone)))[1] as payload,
+                           -- What can be left out need not be compressed.
+                           case when not any_long and min(g.locked_at) = max(g.locked_at) then array[min(g.locked_at)]
+                                else array_agg(case when any_long then {{.schema}}._gw_started_at(g.id, g.locked_at) else g.locked_at end)
+                           end as started_at,
+                           array_agg(g.run_at) as run_at,
+                           case when not bool_and(g.created_at = g.run_at) then array_agg(g.created_at) end as created_at,
+                           case when min(g.attempts) <> 1 or max(g.attempts) <> 1
+                                then array_agg(least(g.attempts, g.max_attempts)::smallint) end as attempts
+                      from (select d.* from ended as d where d.task_id = any (kept) order by d.id) as g
+                     group by g.task_id, g.locked_by, g.locked_at is not null, g.job_queue_id, g.key, g.max_attempts, g.id >> 13,
+                              case when g.key is not null or g.task_id = any (alone) or {{.schema}}._gw_has_own_place(g.job_queue_id) then g.id end) as a
+              join {{.schema}}._private_tasks as t on t.id = a.task_id
+              join {{.schema}}._gw_kept_tasks as k on k.task = t.identifier) as p;
+  exception when others then -- the job has ended all the same
+    perform {{.schema}}._gw_note_failure('_gw_jobs_ended', sqlerrm);
+  end;
   return null;
 end;
 $$;
 
-comment on function {{.schema}}._gw_jobs_ended() is
-  'Trigger on _private_jobs: records the ends of jobs of kept tasks, and notifies those who wait for jobs.';
+comment on function {{.schema}}._gw_jobs_ended() is 'Internal: trigger: a statement has deleted jobs.';
 
 -- Returns when the attempt began that has this locked_at: renew_leases may have changed it.
 create or replace function {{.schema}}._gw_started_at(job_id bigint, locked_at timestamptz)
@@ -85,5 +91,4 @@ begin
 end;
 $$;
 
-comment on function {{.schema}}._gw_started_at(bigint, timestamptz) is
-  'Internal: returns when the attempt of a job began that has this locked_at.';
+comment on function {{.schema}}._gw_started_at(bigint, timestamptz) is 'Internal: returns when the attempt began that has this locked_at: renew_leases may have changed it.';

@@ -53,5 +53,4 @@ as $$
                         '-1e9'::double precision), '1e9'::double precision) end::real
 $$;
 
-comment on function {{.schema}}._gw_seconds(timestamptz, timestamptz) is
-  'Internal: returns the seconds between two times, within a billion.';
+comment on function {{.schema}}._gw_seconds(timestamptz, timestamptz) is 'Internal: returns the seconds between two times; a billion, which is about thirty years, if they are farther apart or a time is infinite.';

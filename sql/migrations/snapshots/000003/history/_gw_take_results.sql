@@ -1,7 +1,7 @@
 -- For complete_job and complete_job_batch: stores the results of jobs that are about to be completed, where somebody asked for
 -- them. See _gw_store_results.
 -- Locks: the job rows, by id.
--- Raises GWWOB if the arrays do not match, GWWRS if one that was asked for has more bytes than the setting max_result.
+-- Raises GWWOB if the arrays do not match.
 create or replace function {{.schema}}._gw_take_results(
   worker_id text, job_ids bigint[], leases bigint[], results json[])
   returns void language plpgsql set search_path = pg_catalog, pg_temp set plan_cache_mode = force_generic_plan
@@ -33,5 +33,4 @@ begin
 end;
 $$;
 
-comment on function {{.schema}}._gw_take_results(text, bigint[], bigint[], json[]) is
-  'Internal: stores the results of jobs that are about to be completed, where somebody asked for them.';
+comment on function {{.schema}}._gw_take_results(text, bigint[], bigint[], json[]) is 'Internal: for complete_job and complete_job_batch: stores the results of jobs that are about to be completed, where somebody asked for them.';

@@ -54,8 +54,7 @@ begin
 end;
 $$;
 
-comment on function {{.schema}}._gw_jobs_before(bigint, timestamptz) is
-  'Internal, for why(): returns up to ten of the jobs that nothing holds back and that come before a waiting job.';
+comment on function {{.schema}}._gw_jobs_before(bigint, timestamptz) is 'Internal: for why(): returns up to ten of the jobs that nothing holds back and that come before a waiting job, in the order of claims, for a worker that runs all tasks.';
 
 -- Returns jobs that come before a job and are not in lanes: the first ten jobs without a queue and limits, and the first due job of each free
 -- queue, whether its limits allow it or not.
@@ -95,8 +94,7 @@ begin
 end;
 $$;
 
-comment on function {{.schema}}._gw_unlimited_before(bigint, timestamptz) is
-  'Internal, for why(): returns jobs without limits and first jobs of queues that come before a job.';
+comment on function {{.schema}}._gw_unlimited_before(bigint, timestamptz) is 'Internal: returns jobs that come before a job and are not in lanes: the first ten jobs without a queue and limits, and the first due job of each free queue, whether its limits allow it or not.';
 
 -- Returns the jobs with limits that may be the first ones of their lanes, of priorities up to this one, whether the limits allow them or
 -- not: of each lane the first job, of lanes of changed limits more; of each task the first jobs at which no claim has looked. It reads at
@@ -148,10 +146,9 @@ begin
 end;
 $$;
 
-comment on function {{.schema}}._gw_limited_firsts(smallint, timestamptz) is
-  'Internal, for why(): returns the jobs with limits that may be the first ones of their lanes, of priorities up to this one.';
+comment on function {{.schema}}._gw_limited_firsts(smallint, timestamptz) is 'Internal: returns the jobs with limits that may be the first ones of their lanes, of priorities up to this one, whether the limits allow them or not: of each lane the first job, of lanes of changed limits more; of each task the first jobs at which no claim has looked.';
 
--- Returns the tasks that claims serve: all but paused ones; none if everything is paused.
+-- Returns the tasks that claims serve: all but paused ones and those that no worker runs; none if everything is paused.
 create or replace function {{.schema}}._gw_served_tasks(at timestamptz)
   returns integer[] language plpgsql stable set search_path = pg_catalog, pg_temp
 as $$
@@ -161,12 +158,26 @@ begin
       from {{.schema}}._private_tasks as t
      where not exists (select from {{.schema}}._gw_pauses as p
                         where p.limit_name is null and (p.task = t.identifier or num_nulls(p.task, p.queue_name) = 2)
-                          and coalesce(p.until, 'infinity') > _gw_served_tasks.at));
+                          and coalesce(p.until, 'infinity') > _gw_served_tasks.at)
+       and {{.schema}}._gw_is_served(t.identifier, at));
 end;
 $$;
 
-comment on function {{.schema}}._gw_served_tasks(timestamptz) is
-  'Internal, for why(): returns the tasks that are not paused.';
+comment on function {{.schema}}._gw_served_tasks(timestamptz) is 'Internal: returns the tasks that claims serve: all but paused ones and those that no worker runs; none if everything is paused.';
+
+-- Returns whether a registered worker that was seen within dead_after runs a task. If no worker is registered, the fleet may
+-- consist of Node workers, which do not register: then it runs all tasks.
+create or replace function {{.schema}}._gw_is_served(task text, at timestamptz)
+  returns boolean language plpgsql stable set search_path = pg_catalog, pg_temp
+as $$
+begin
+  return exists (select from {{.schema}}._gw_workers as w
+                  where (w.tasks = '{}' or task = any (w.tasks)) and w.last_seen_at >= at - {{.schema}}.setting('dead_after')::interval)
+         or not exists (select from {{.schema}}._gw_workers);
+end;
+$$;
+
+comment on function {{.schema}}._gw_is_served(text, timestamptz) is 'Internal: returns whether a registered worker that was seen within dead_after runs a task.';
 
 -- Returns those of these tasks to which no limit applies.
 create or replace function {{.schema}}._gw_unlimited_tasks(task_ids integer[])
@@ -181,5 +192,4 @@ begin
 end;
 $$;
 
-comment on function {{.schema}}._gw_unlimited_tasks(integer[]) is
-  'Internal, for why(): returns those of these tasks to which no limit applies.';
+comment on function {{.schema}}._gw_unlimited_tasks(integer[]) is 'Internal: returns those of these tasks to which no limit applies.';

@@ -35,5 +35,4 @@ begin
 end;
 $$;
 
-comment on function {{.schema}}._gw_limit_holders() is
-  'Internal: returns the open transactions of others that hold limits, since when, and a statement that ends each.';
+comment on function {{.schema}}._gw_limit_holders() is 'Internal: returns the open transactions that hold limits, other than this one: no other claim starts jobs of these limits before they end.';

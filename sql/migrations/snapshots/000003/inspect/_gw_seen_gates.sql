@@ -51,8 +51,7 @@ begin
 end;
 $$;
 
-comment on function {{.schema}}._gw_seen_gates(integer[], timestamptz) is
-  'Internal: returns these gates as the next claim will find them: how many jobs each counts, and why it starts none and until when.';
+comment on function {{.schema}}._gw_seen_gates(integer[], timestamptz) is 'Internal: returns these gates as the next claim will find them: what applies to each, how many jobs it counts, and why it starts none and until when (null: at no known time).';
 
 -- Returns the gates that each of these jobs passes by the present limits: limit by limit, with what _gw_seen_gates says of them. A job
 -- that no claim has looked at may pass gates that do not exist yet: gate_id is null, and nothing runs there.
@@ -94,5 +93,4 @@ begin
 end;
 $$;
 
-comment on function {{.schema}}._gw_gates_of_jobs(bigint[], timestamptz) is
-  'Internal: returns the gates that each of these jobs passes by the present limits, and why they start none.';
+comment on function {{.schema}}._gw_gates_of_jobs(bigint[], timestamptz) is 'Internal: returns the gates that each of these jobs passes by the present limits: limit by limit, with what _gw_seen_gates says of them.';

@@ -3,17 +3,19 @@
 -- The function continues after after_id until it has max_rows (null: all). So a caller that calls it again with the
 -- last id it got reads the table once in total, in small steps. By key, by ids, for failed jobs, and for the ready or
 -- scheduled jobs of a queue it reads little more than its result; by other conditions it reads every job before its result.
+-- error_group: as error_groups returns it.
 -- Raises GWIST (no such state), GWILM (max_rows is negative).
 create or replace function {{.schema}}.matching_job_ids(
-  job_state  text     default null,
-  task       text     default null,
-  queue      text     default null,
-  job_key    text     default null,
-  older_than interval default null,
-  newer_than interval default null,
-  job_ids    bigint[] default null,
-  after_id   bigint   default null,
-  max_rows   integer  default 1000
+  job_state   text     default null,
+  task        text     default null,
+  queue       text     default null,
+  job_key     text     default null,
+  older_than  interval default null,
+  newer_than  interval default null,
+  job_ids     bigint[] default null,
+  after_id    bigint   default null,
+  max_rows    integer  default 1000,
+  error_group text     default null
 )
   returns setof bigint
   language plpgsql
@@ -26,6 +28,7 @@ as $$
 declare
   wanted_task integer;
   queue_ids   integer[]; -- those under which jobs of the queue may be found: its own and that of held jobs
+  part        constant text := {{.schema}}._gw_part_of_group(error_group);
 begin
   perform {{.schema}}._gw_check_state(job_state);
   perform {{.schema}}._gw_check_limit('max_rows', max_rows);
@@ -56,6 +59,7 @@ begin
              and (j.job_queue_id > 0 or {{.schema}}._gw_queue_name(j.job_queue_id, j.id) = queue))
      and (older_than is null or j.created_at <= {{.schema}}._gw_before(now(), older_than))
      and (newer_than is null or j.created_at > {{.schema}}._gw_before(now(), newer_than))
+     and (matching_job_ids.error_group is null or {{.schema}}._gw_is_of_group(j.last_error, matching_job_ids.error_group, part))
      and (job_state is null or {{.schema}}.job_state(j.run_at, j.attempts, j.max_attempts, j.locked_at) = job_state)
      and (job_state is null or job_state in ('running', 'failed') or j.is_available)
      and (job_state is distinct from 'failed' or (j.locked_at is null and not j.is_available
@@ -65,5 +69,5 @@ begin
 end;
 $$;
 
-comment on function {{.schema}}.matching_job_ids(text, text, text, text, interval, interval, bigint[], bigint, integer) is
-  'Returns the ids of the jobs that match all given conditions, lowest first: job_state (ready, scheduled, running or failed), task, queue, key, added before or after an age, in a list of ids. after_id: only higher ids. max_rows: at most this many, null for all.';
+comment on function {{.schema}}.matching_job_ids(text, text, text, text, interval, interval, bigint[], bigint, integer, text) is
+  'Returns the ids of the jobs that match all given conditions, lowest first: job_state (ready, scheduled, running or failed), task, queue, key, added before or after an age, in a list of ids, with an error of this group (see error_groups). after_id: only higher ids. max_rows: at most this many, null for all.';

@@ -15,44 +15,33 @@ declare
 begin
   return query
   select row(j.place, j.version, j.id, null,
-             case when t.limit_ids <> '{}' then coalesce(l.id, 0) end, g.gates, true, t.by_key,
-             l.fair_gate is not null
+             case when t.limit_ids <> '{}' then coalesce(l.lane_id, 0) end, l.gates, true, t.by_key,
+             l.lane_id is not null and l.fair_gate is not null
              or t.by_key and coalesce(l.gate is distinct from 0 and (l.priority, l.run_at, l.job_id) <= (j.priority, j.run_at, j.id), false),
-             case when l.fair_gate is not null then false end)::{{.schema}}._gw_candidate,
+             case when l.lane_id is not null and l.fair_gate is not null then false end)::{{.schema}}._gw_candidate,
          j.priority, j.run_at, 0::bigint, j.id
     from unnest(tasks) as t
-   cross join lateral (
-          select min(r.room) as room
-            from {{.schema}}._gw_gate_rooms({{.schema}}._gw_shared_gates(t.limit_ids), claim.claimed_at) as r) as shared
+   cross join lateral {{.schema}}._gw_shared_room(t.limit_ids, claim.claimed_at) as shared
    cross join lateral (
           select j.ctid as place, j.xmin as version, j.id, j.priority, j.run_at, j.payload, j.flags
             from {{.schema}}._private_jobs as j
            where j.is_available and j.job_queue_id = -1 and j.task_id = t.task_id
              and {{.schema}}._gw_suits(j.run_at, j.task_id, j.flags, claim.due, null, claim.forbidden_flags, claim.flagged_tasks, claim.task_flags)
-             and {{.schema}}._gw_may_lock(j.xmax, snapshot, null)
+             and {{.schema}}._gw_may_lock(j.xmax, snapshot)
            order by j.priority, j.run_at, j.id
            limit case when t.is_fair then greatest(wide, 300)
                       when shared.room = 0 then 0
                       when t.by_key then greatest(wide, 50)
                       else least(wide, shared.room) end) as j
-   cross join lateral (
-          select coalesce(array_agg(g.gate_id order by g.gate_id), '{}') as gates
-            from {{.schema}}._gw_gates_of(t.limit_ids, j.payload, j.flags) as g) as g
-    left join lateral (
-          select l.id, l.fair_gate, l.gate, l.priority, l.run_at, l.job_id
-            from {{.schema}}._gw_lanes as l
-           where l.task_id = t.task_id and l.generation = t.generation and l.gates = g.gates
-          offset 0) as l on true;
+   cross join lateral {{.schema}}._gw_lane_of(row(t.*)::{{.schema}}._gw_limited_task, j.payload, j.flags) as l;
 end;
 $$;
 
-comment on function {{.schema}}._gw_incoming_candidates({{.schema}}._gw_claim, {{.schema}}._gw_limited_task[], integer) is
-  'Internal, for claims: returns the first incoming jobs of each of these tasks.';
+comment on function {{.schema}}._gw_incoming_candidates({{.schema}}._gw_claim, {{.schema}}._gw_limited_task[], integer) is 'Internal: returns the first incoming jobs of each of these tasks.';
 
 -- Returns the first jobs of the open lanes of these tasks, of each lane as many as its gates have room, or a row without a job. A job that
--- passes other gates than its lane, because somebody has changed its payload, parks with -1: it becomes incoming. Lanes of
--- a fair limit take turns among each other; each comes where its first job does, but not before the lanes whose turn is earlier and that have
--- room. Of each of these about as many jobs are read as it needs until all have equally many running.
+-- passes other gates than its lane, because somebody has changed its payload, parks with -1: it becomes incoming. A lane of a fair
+-- limit comes where its first job does, but behind each lane of the limit that has room and fewer running jobs. Of each of these about as many jobs are read as it needs until all have equally many running.
 create or replace function {{.schema}}._gw_lane_candidates(
   claim {{.schema}}._gw_claim, tasks {{.schema}}._gw_limited_task[], most integer, wide integer)
   returns table (candidate {{.schema}}._gw_candidate, priority smallint, run_at timestamptz, turn bigint, id bigint)
@@ -89,7 +78,7 @@ begin
                       from {{.schema}}._private_jobs as j
                      where j.is_available and j.job_queue_id = l.id and (j.priority, j.run_at, j.id) >= (l.priority, l.run_at, l.job_id)
                        and {{.schema}}._gw_suits(j.run_at, j.task_id, j.flags, claim.due, null, claim.forbidden_flags, claim.flagged_tasks, claim.task_flags)
-                       and {{.schema}}._gw_may_lock(j.xmax, snapshot, null)
+                       and {{.schema}}._gw_may_lock(j.xmax, snapshot)
                      order by j.priority, j.run_at, j.id
                      limit least(l.deep, case when r.room = 0 then 1 else r.room end)) as j) as j on true
   ), first as (
@@ -111,8 +100,7 @@ begin
 end;
 $$;
 
-comment on function {{.schema}}._gw_lane_candidates({{.schema}}._gw_claim, {{.schema}}._gw_limited_task[], integer, integer) is
-  'Internal, for claims: returns the first jobs of the open lanes of these tasks.';
+comment on function {{.schema}}._gw_lane_candidates({{.schema}}._gw_claim, {{.schema}}._gw_limited_task[], integer, integer) is 'Internal: returns the first jobs of the open lanes of these tasks, of each lane as many as its gates have room, or a row without a job.';
 
 -- Returns the first jobs of these named queues. If the first job is of a limited task of which the claim does not hold all limits, its queue waits.
 create or replace function {{.schema}}._gw_queue_candidates(
@@ -123,7 +111,7 @@ as $$
 #variable_conflict use_column
 begin
   return query
-  select row(j.place, j.version, j.id, q.id, case when t.limit_ids <> '{}' then coalesce(l.id, 0) end, g.gates, false, false, false,
+  select row(j.place, j.version, j.id, q.id, case when t.limit_ids <> '{}' then coalesce(l.lane_id, 0) end, l.gates, false, false, false,
              null)::{{.schema}}._gw_candidate,
          j.priority, j.run_at, 0::bigint, j.id
     from unnest(queue_ids) as q (id)
@@ -135,20 +123,12 @@ begin
            order by j.priority, j.run_at, j.id
            limit 1) as j
     left join unnest(tasks) as t on t.task_id = j.task_id
-    left join lateral (
-          select coalesce(array_agg(g.gate_id order by g.gate_id), '{}') as gates
-            from {{.schema}}._gw_gates_of(t.limit_ids, j.payload, j.flags) as g) as g on t.limit_ids <> '{}'
-    left join lateral (
-          select l.id
-            from {{.schema}}._gw_lanes as l
-           where l.task_id = t.task_id and l.generation = t.generation and l.gates = g.gates
-          offset 0) as l on true
+    left join lateral {{.schema}}._gw_lane_of(row(t.*)::{{.schema}}._gw_limited_task, j.payload, j.flags) as l on t.limit_ids <> '{}'
    where t.task_id is not null or j.task_id <> all (limited);
 end;
 $$;
 
-comment on function {{.schema}}._gw_queue_candidates({{.schema}}._gw_claim, {{.schema}}._gw_limited_task[], integer[], integer[]) is
-  'Internal, for claims: returns the first jobs of these named queues.';
+comment on function {{.schema}}._gw_queue_candidates({{.schema}}._gw_claim, {{.schema}}._gw_limited_task[], integer[], integer[]) is 'Internal: returns the first jobs of these named queues.';
 
 -- Returns the first plain jobs. Those of limited tasks, which were added before their task had a limit or by somebody who does not know of
 -- it, become incoming; came says whether there were any.
@@ -167,7 +147,7 @@ begin
             from {{.schema}}._private_jobs as j
            where j.is_available and j.job_queue_id is null
              and {{.schema}}._gw_suits_claim(j.run_at, j.task_id, j.flags, claim)
-             and {{.schema}}._gw_may_lock(j.xmax, snapshot, null)
+             and {{.schema}}._gw_may_lock(j.xmax, snapshot)
            order by j.priority, j.run_at, j.id
            limit wide) as p;
   came := places is not null;
@@ -182,8 +162,7 @@ begin
 end;
 $$;
 
-comment on function {{.schema}}._gw_plain_candidates({{.schema}}._gw_claim, integer[], integer) is
-  'Internal, for claims: returns the first plain jobs; those of limited tasks become incoming.';
+comment on function {{.schema}}._gw_plain_candidates({{.schema}}._gw_claim, integer[], integer) is 'Internal: returns the first plain jobs.';
 
 -- Returns the jobs that a claim looks at, in the order in which they are to start.
 create or replace function {{.schema}}._gw_candidates(
@@ -210,5 +189,4 @@ begin
 end;
 $$;
 
-comment on function {{.schema}}._gw_candidates({{.schema}}._gw_claim, {{.schema}}._gw_limited_task[], integer[], tid[], integer[], integer, integer) is
-  'Internal, for claims: returns the jobs that a claim looks at, in the order in which they are to start.';
+comment on function {{.schema}}._gw_candidates({{.schema}}._gw_claim, {{.schema}}._gw_limited_task[], integer[], tid[], integer[], integer, integer) is 'Internal: returns the jobs that a claim looks at, in the order in which they are to start.';

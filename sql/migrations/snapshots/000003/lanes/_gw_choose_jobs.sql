@@ -1,7 +1,8 @@
 -- Decides what becomes of the candidates of a claim, in their order: each takes its places at its gates and starts, or goes into its
--- lane. chosen: those that start, most at most, and those that go into their lanes. lane_ids: open lanes that have no job or whose gates
+-- lane, or stays where it is: in its queue, or incoming if no limit of its task has by. chosen: those that start, most at most, and those that go into their lanes. lane_ids: open lanes that have no job or whose gates
 -- are full. more: another round may start more.
--- After a lane that has no job any more, no incoming job passes its gates in this round: other lanes that wait for these come first.
+-- If an open lane has no job any more, its room is kept for the lanes that wait for it, which the next round opens: incoming jobs do not
+-- use it in this round.
 create or replace function {{.schema}}._gw_choose_jobs(
   candidates {{.schema}}._gw_candidate[], most integer, at timestamptz, out chosen {{.schema}}._gw_candidate[],
   out lane_ids integer[], out more boolean)
@@ -57,5 +58,4 @@ begin
 end;
 $$;
 
-comment on function {{.schema}}._gw_choose_jobs({{.schema}}._gw_candidate[], integer, timestamptz) is
-  'Internal, for claims: decides which of the candidates of a claim start, and which go into their lanes.';
+comment on function {{.schema}}._gw_choose_jobs({{.schema}}._gw_candidate[], integer, timestamptz) is 'Internal: decides what becomes of the candidates of a claim, in their order: each takes its places at its gates and starts, or goes into its lane, or stays where it is: in its queue, or incoming if no limit of its task has by.';

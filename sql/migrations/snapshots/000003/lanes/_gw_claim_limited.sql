@@ -28,11 +28,12 @@ begin
   if tasks is null and {{.schema}}._gw_tasks_in_queues(limited) = '{}' then
     perform {{.schema}}._gw_note_left_work(claim, came);
     claim.task_ids := array(select u.id from unnest(claim.task_ids) as u (id) where u.id <> all (limited));
-    return {{.schema}}._gw_claim_unlimited(claim, exists (select from {{.schema}}._private_jobs as j where j.is_available and j.job_queue_id > 0));
+    return {{.schema}}._gw_claim_unlimited(claim);
   end if;
   held := {{.schema}}._gw_take_limits(tasks);
   missed := exists (select from unnest(tasks) as t where not t.limit_ids <@ held);
-  -- As they are now. From here on they stay so, because who changes them needs a lock that this transaction has.
+  -- As they are now. From here on they stay so, because who changes them needs a lock that this transaction has; only the first limit of
+  -- a task without limits needs none, and counts from the next claim on.
   tasks := array(select row(t.*)::{{.schema}}._gw_limited_task
                    from unnest({{.schema}}._gw_limited_tasks(claim.task_ids, limited)) as t
                   where t.limit_ids <@ held and is_fresh);
@@ -59,19 +60,18 @@ begin
 end;
 $$;
 
-comment on function {{.schema}}._gw_claim_limited({{.schema}}._gw_claim) is
-  'Internal: starts the jobs of a claim while there are limits or pauses, and returns their ids.';
+comment on function {{.schema}}._gw_claim_limited({{.schema}}._gw_claim) is 'Internal: starts the jobs of a claim while there are limits, pauses, or jobs that were left from these, and returns their ids.';
 
 -- One look at the jobs of a claim: reads the first ones, decides, locks, starts. most: how many may start. wide: how many it looks
--- at, at least, of each task. turns_first: while jobs come that are to take turns, none starts, because the next one may be theirs. more:
--- another round may start more.
+-- at, at least, of each task. turns_first: if incoming jobs of a fair limit were found, they only go into lanes, and none starts, so that the next
+-- round can order by turn. more: another round may start more.
 create or replace function {{.schema}}._gw_claim_round(
   claim {{.schema}}._gw_claim, tasks {{.schema}}._gw_limited_task[], limited integer[], most integer, wide integer,
   turns_first boolean, out ids bigint[], out gate_ids integer[], out more boolean)
   language plpgsql set search_path = pg_catalog, pg_temp -- get_job_batch sets the planner options
 as $$
 declare
-  search       {{.schema}}._gw_claim;
+  search       {{.schema}}._gw_claim := claim;
   plain        record;
   queue_ids    integer[];
   candidates   {{.schema}}._gw_candidate[];
@@ -79,7 +79,13 @@ declare
   choice       record;
 begin
   plain := {{.schema}}._gw_plain_candidates(claim, limited, greatest(wide, 50));
-  search := {{.schema}}._gw_unhindered(claim, tasks, limited);
+  -- Queues are searched without the limited tasks of which no job can start, because the claim does not hold all of their limits, or a gate
+  -- that all of their jobs pass is full. If such a job is the first one of a queue that is found, the queue waits.
+  search.task_ids := array(select u.id
+                             from unnest(claim.task_ids) as u (id)
+                             left join unnest(tasks) as t on t.task_id = u.id
+                            where u.id <> all (limited)
+                               or t.task_id is not null and ({{.schema}}._gw_shared_room(t.limit_ids, claim.claimed_at)).room is distinct from 0);
   search.batch_size := wide;
   queue_ids := {{.schema}}._gw_first_queues(search);
   more := turns_first and cardinality(queue_ids) >= wide; -- limits may hold back all of these
@@ -99,33 +105,7 @@ begin
 end;
 $$;
 
-comment on function {{.schema}}._gw_claim_round({{.schema}}._gw_claim, {{.schema}}._gw_limited_task[], integer[], integer, integer, boolean) is
-  'Internal: one look at the jobs of a claim under limits.';
-
--- Returns the claim for the search for queues: without the limited tasks of which no job can start, because the claim does not hold all of
--- their limits, or a gate that all of their jobs pass is full. If such a job is the first one of a queue that is found, the queue waits.
-create or replace function {{.schema}}._gw_unhindered(
-  claim {{.schema}}._gw_claim, tasks {{.schema}}._gw_limited_task[], limited integer[])
-  returns {{.schema}}._gw_claim language plpgsql stable
-  set search_path = pg_catalog, pg_temp -- get_job_batch sets the planner options
-as $$
-begin
-  if limited <> '{}' then
-    claim.task_ids := array(
-      select u.id
-        from unnest(claim.task_ids) as u (id)
-       where u.id <> all (limited)
-          or exists (select from unnest(tasks) as t
-                      where t.task_id = u.id
-                        and not exists (select from {{.schema}}._gw_gate_rooms({{.schema}}._gw_shared_gates(t.limit_ids), claim.claimed_at) as r
-                                         where r.room = 0)));
-  end if;
-  return claim;
-end;
-$$;
-
-comment on function {{.schema}}._gw_unhindered({{.schema}}._gw_claim, {{.schema}}._gw_limited_task[], integer[]) is
-  'Internal: returns the claim without the limited tasks of which no job can start.';
+comment on function {{.schema}}._gw_claim_round({{.schema}}._gw_claim, {{.schema}}._gw_limited_task[], integer[], integer, integer, boolean) is 'Internal: one look at the jobs of a claim: reads the first ones, decides, locks, starts.';
 
 -- Locks the named queues of the chosen jobs, and returns those of the jobs that have none, or are the first of their queue now that it is
 -- locked: by a later statement, which sees what the last holder of the queue committed.
@@ -160,5 +140,4 @@ begin
 end;
 $$;
 
-comment on function {{.schema}}._gw_lock_heads({{.schema}}._gw_claim, {{.schema}}._gw_candidate[]) is
-  'Internal: locks the named queues of the chosen jobs of a claim, and returns the jobs that are still the first of their queues.';
+comment on function {{.schema}}._gw_lock_heads({{.schema}}._gw_claim, {{.schema}}._gw_candidate[]) is 'Internal: locks the named queues of the chosen jobs, and returns those of the jobs that have none, or are the first of their queue now that it is locked: by a later statement, which sees what the last holder of the queue committed.';

@@ -7,8 +7,7 @@ as $$
          operator(pg_catalog.*) interval '1 microsecond'
 $$;
 
-comment on function {{.schema}}._gw_charge(double precision, integer, interval) is
-  'Internal: returns for how long this many starts use up a rate.';
+comment on function {{.schema}}._gw_charge(double precision, integer, interval) is 'Internal: returns for how long this many starts use up a rate.';
 
 -- Returns how many more jobs may start at each of these gates (null: any number) and, if none, why and when that changes (null: at no
 -- known time). reason: paused, closed, full or rate. A gate of a limit that was dropped is not returned.
@@ -56,5 +55,4 @@ as $$
                       when g.budget operator(pg_catalog.<) 1 then 'rate' end as reason) as b
 $$;
 
-comment on function {{.schema}}._gw_gate_rooms(integer[], timestamptz) is
-  'Internal: returns how many more jobs may start at each of these gates and, if none, why and when that changes.';
+comment on function {{.schema}}._gw_gate_rooms(integer[], timestamptz) is 'Internal: returns how many more jobs may start at each of these gates (null: any number) and, if none, why and when that changes (null: at no known time).';

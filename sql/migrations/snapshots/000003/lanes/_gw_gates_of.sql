@@ -30,8 +30,7 @@ begin
 end;
 $$;
 
-comment on function {{.schema}}._gw_key_of(text, json, jsonb) is
-  'Internal: returns the key of a job under a limit; null if it has none. Never raises an error.';
+comment on function {{.schema}}._gw_key_of(text, json, jsonb) is 'Internal: returns the key of a job under a limit: by is flag:name or payload:field.';
 
 -- Returns the gates that a job passes under these limits; gate_id is null if there is no such gate yet. A limit without
 -- max_running, rate and total_running has a gate of each key, too, if it is fair. The function sets no search_path, so that
@@ -55,5 +54,24 @@ as $$
    where l.id operator(pg_catalog.=) any (limit_ids) and (l.by is null or k.key is not null)
 $$;
 
-comment on function {{.schema}}._gw_gates_of(integer[], json, jsonb) is
-  'Internal: returns the gates that a job passes under these limits.';
+comment on function {{.schema}}._gw_gates_of(integer[], json, jsonb) is 'Internal: returns the gates that a job passes under these limits; gate_id is null if there is no such gate yet.';
+
+-- Returns the gates that a job of a task with these limits passes, the first fair one of them, and its lane; lane_id is null if there
+-- is no such lane yet. The function sets no search_path, so that PostgreSQL inlines it into the statements of claims.
+create or replace function {{.schema}}._gw_lane_of(task {{.schema}}._gw_limited_task, payload json, flags jsonb)
+  returns table (gates integer[], fair_gate integer, lane_id integer, gate integer, priority smallint, run_at timestamptz, job_id bigint)
+  language sql stable rows 1
+as $$
+  select g.gates, g.fair_gate, l.id, l.gate, l.priority, l.run_at, l.job_id
+    from (select coalesce(pg_catalog.array_agg(g.gate_id order by g.gate_id), '{}') as gates,
+                 (pg_catalog.array_agg(g.gate_id order by g.limit_id) filter (where g.is_fair))[1] as fair_gate
+            from {{.schema}}._gw_gates_of((task).limit_ids, payload, flags) as g) as g
+    left join lateral (
+          select l.*
+            from {{.schema}}._gw_lanes as l
+           where l.task_id operator(pg_catalog.=) (task).task_id and l.generation operator(pg_catalog.=) (task).generation
+             and l.gates operator(pg_catalog.=) g.gates
+          offset 0) as l on true
+$$;
+
+comment on function {{.schema}}._gw_lane_of({{.schema}}._gw_limited_task, json, jsonb) is 'Internal: returns the gates that a job of a task with these limits passes, the first fair one of them, and its lane; lane_id is null if there is no such lane yet.';

@@ -14,8 +14,7 @@ begin
 end;
 $$;
 
-comment on function {{.schema}}._gw_tasks_under_limits(integer[]) is
-  'Internal: returns those of these tasks to which a limit applies.';
+comment on function {{.schema}}._gw_tasks_under_limits(integer[]) is 'Internal: returns those of these tasks to which a limit applies.';
 
 -- Returns those of these tasks of which jobs wait in named queues.
 create or replace function {{.schema}}._gw_tasks_in_queues(task_ids integer[])
@@ -33,8 +32,7 @@ begin
 end;
 $$;
 
-comment on function {{.schema}}._gw_tasks_in_queues(integer[]) is
-  'Internal: returns those of these tasks of which jobs wait in named queues.';
+comment on function {{.schema}}._gw_tasks_in_queues(integer[]) is 'Internal: returns those of these tasks of which jobs wait in named queues.';
 
 -- Returns the limits of a task as this statement sees them. generation: that of the lanes of the task, a hash of its limits. Without limits
 -- there are none in limit_ids.
@@ -55,7 +53,7 @@ begin
 end;
 $$;
 
-comment on function {{.schema}}._gw_limits_of(integer) is 'Internal: returns the limits of a task.';
+comment on function {{.schema}}._gw_limits_of(integer) is 'Internal: returns the limits of a task as this statement sees them.';
 
 -- Returns those of these tasks that have incoming jobs, lanes in which jobs wait, or, if limits apply to them (limited), jobs in named
 -- queues; with their limits. What a task without limits has here is left from a limit or a pause.
@@ -65,43 +63,31 @@ create or replace function {{.schema}}._gw_limited_tasks(task_ids integer[], lim
 as $$
 begin
   return (
-    with recursive incoming (task_id) as (
-      (select j.task_id
-         from {{.schema}}._private_jobs as j
-        where j.is_available and j.job_queue_id = -1
-        order by j.task_id
-        limit 1)
+    with recursive found (task_id) as (
+      select min(u.id) - 1 from unnest(task_ids) as u (id)
       union all
-      select (select j.task_id
-                from {{.schema}}._private_jobs as j
-               where j.is_available and j.job_queue_id = -1 and j.task_id > i.task_id
-               order by j.task_id
-               limit 1)
-        from incoming as i
-       where i.task_id is not null
-    ), laned (task_id) as (
-      (select l.task_id from {{.schema}}._gw_lanes as l where l.gate is distinct from 0 order by l.task_id limit 1)
-      union all
-      select (select l.task_id
-                from {{.schema}}._gw_lanes as l
-               where l.gate is distinct from 0 and l.task_id > n.task_id
-               order by l.task_id
-               limit 1)
-        from laned as n
-       where n.task_id is not null
+      select least((select j.task_id
+                      from {{.schema}}._private_jobs as j
+                     where j.is_available and j.job_queue_id = -1 and j.task_id > f.task_id
+                     order by j.task_id
+                     limit 1),
+                   (select l.task_id
+                      from {{.schema}}._gw_lanes as l
+                     where l.gate is distinct from 0 and l.task_id > f.task_id
+                     order by l.task_id
+                     limit 1))
+        from found as f
+       where f.task_id < (select max(u.id) from unnest(task_ids) as u (id))
     )
     select array_agg({{.schema}}._gw_limits_of(u.task_id) order by u.task_id)
-      from (select i.task_id from incoming as i
-            union
-            select n.task_id from laned as n
+      from (select f.task_id from found as f
             union
             select q.id from unnest({{.schema}}._gw_tasks_in_queues(limited)) as q (id)) as u
      where u.task_id = any (task_ids));
 end;
 $$;
 
-comment on function {{.schema}}._gw_limited_tasks(integer[], integer[]) is
-  'Internal: returns those of these tasks that have incoming jobs, lanes in which jobs wait, or limited jobs in named queues, with their limits.';
+comment on function {{.schema}}._gw_limited_tasks(integer[], integer[]) is 'Internal: returns those of these tasks that have incoming jobs, lanes in which jobs wait, or, if limits apply to them (limited), jobs in named queues; with their limits.';
 
 -- Returns those of these tasks for which a claim can do something now: a lane is open or of an old generation, something has ended
 -- at a gate for which a job of the task waits, or there are incoming jobs or jobs in queues, and all gates that jobs of the task share
@@ -125,38 +111,37 @@ begin
                                and (j.task_id, j.priority) >= (t.task_id, -32768) and (j.task_id, j.priority) <= (t.task_id, 32767)
                              limit 20) as f) as has_queued
             offset 0) as w
-     where exists (select from {{.schema}}._gw_lanes as l where l.task_id = t.task_id and l.gate is null)
+     where (select true from {{.schema}}._gw_lanes as l where l.task_id = t.task_id and l.gate is null limit 1) -- `exists` may read all lanes
         or exists (select from {{.schema}}._gw_lanes as l where l.task_id = t.task_id and l.gate is distinct from 0 and l.generation < t.generation)
         or exists (select from {{.schema}}._gw_lanes as l where l.task_id = t.task_id and l.gate is distinct from 0 and l.generation > t.generation)
         or exists (select from {{.schema}}._gw_gate_ends as e
                     where e.limit_id = any (t.limit_ids) and e.at <= _gw_tasks_with_work.at
                       and ((w.has_incoming or w.has_queued) and e.jobs > 0
-                           or exists (select from {{.schema}}._gw_lanes as l where l.gate = e.gate_id and l.gate > 0 and l.task_id = t.task_id)))
+                           or (select true from {{.schema}}._gw_lanes as l where l.gate = e.gate_id and l.gate > 0 and l.task_id = t.task_id limit 1)))
         or (w.has_incoming or w.has_queued)
-           and (t.is_fair
-                or not exists (select from {{.schema}}._gw_gate_rooms({{.schema}}._gw_shared_gates(t.limit_ids), _gw_tasks_with_work.at) as r
-                                where r.room = 0)));
+           and (t.is_fair or ({{.schema}}._gw_shared_room(t.limit_ids, _gw_tasks_with_work.at)).room is distinct from 0));
 end;
 $$;
 
-comment on function {{.schema}}._gw_tasks_with_work({{.schema}}._gw_limited_task[], timestamptz, timestamptz) is
-  'Internal: returns those of these tasks for which a claim can do something now.';
+comment on function {{.schema}}._gw_tasks_with_work({{.schema}}._gw_limited_task[], timestamptz, timestamptz) is 'Internal: returns those of these tasks for which a claim can do something now: a lane is open or of an old generation, something has ended at a gate for which a job of the task waits, or there are incoming jobs or jobs in queues, and all gates that jobs of the task share have room.';
 
--- Returns the gates that all jobs of a task with these limits pass: those of limits without keys.
-create or replace function {{.schema}}._gw_shared_gates(limit_ids integer[])
-  returns integer[] language plpgsql stable
-  set search_path = pg_catalog, pg_temp -- get_job_batch sets the planner options
+-- Returns the room at the gates that all jobs of a task with these limits pass, those of limits without keys, and when one of them
+-- opens; see _gw_gate_rooms.
+create or replace function {{.schema}}._gw_shared_room(limit_ids integer[], at timestamptz, out room integer, out opens_at timestamptz)
+  language plpgsql stable set search_path = pg_catalog, pg_temp -- get_job_batch sets the planner options
 as $$
+declare
+  gate_ids integer[]; -- in a variable, because PostgreSQL inlines no function with a query as an argument
 begin
-  return array(select g.id
-                 from {{.schema}}._gw_limits as l
-                cross join lateral (select g.id from {{.schema}}._gw_gates as g where g.limit_id = l.id and g.key is null offset 0) as g
-                where l.id = any (limit_ids) and l.by is null);
+  gate_ids := array(select g.id
+                      from {{.schema}}._gw_limits as l
+                     cross join lateral (select g.id from {{.schema}}._gw_gates as g where g.limit_id = l.id and g.key is null offset 0) as g
+                     where l.id = any (limit_ids) and l.by is null);
+  select min(r.room), min(r.opens_at) into room, opens_at from {{.schema}}._gw_gate_rooms(gate_ids, at) as r;
 end;
 $$;
 
-comment on function {{.schema}}._gw_shared_gates(integer[]) is
-  'Internal: returns the gates that all jobs of a task with these limits pass.';
+comment on function {{.schema}}._gw_shared_room(integer[], timestamptz) is 'Internal: returns the room at the gates that all jobs of a task with these limits pass, those of limits without keys, and when one of them opens; see _gw_gate_rooms.';
 
 -- Locks the limits of these tasks, as many of them as no other transaction holds, and returns their ids. If several limits apply to a task
 -- and one of them seems to be held, the others are left, because their lock would keep claims of other tasks away for nothing.
@@ -176,11 +161,10 @@ begin
               cross join unnest(t.limit_ids) as u (id)
               where cardinality(t.limit_ids) = 1
                  or not exists (select from {{.schema}}._gw_limits as h
-                                 where h.id = any (t.limit_ids) and not {{.schema}}._gw_may_lock(h.xmax, snapshot, null))))
+                                 where h.id = any (t.limit_ids) and not {{.schema}}._gw_may_lock(h.xmax, snapshot))))
      order by l.id
        for no key update skip locked);
 end;
 $$;
 
-comment on function {{.schema}}._gw_take_limits({{.schema}}._gw_limited_task[]) is
-  'Internal: locks the limits of these tasks that no other transaction holds, and returns their ids.';
+comment on function {{.schema}}._gw_take_limits({{.schema}}._gw_limited_task[]) is 'Internal: locks the limits of these tasks, as many of them as no other transaction holds, and returns their ids.';

@@ -24,8 +24,7 @@ begin
 end;
 $$;
 
-comment on function {{.schema}}._gw_open_lanes(integer[], {{.schema}}._gw_limited_task[], integer, timestamptz) is
-  'Internal: opens as many of the lanes that wait for these gates as they have room.';
+comment on function {{.schema}}._gw_open_lanes(integer[], {{.schema}}._gw_limited_task[], integer, timestamptz) is 'Internal: for a claim: opens as many of the lanes of these tasks that wait for one of these gates as it has room.';
 
 -- Returns those of these gates, each once, for which lanes wait.
 create or replace function {{.schema}}._gw_waited_for(gate_ids integer[])
@@ -39,7 +38,7 @@ begin
 end;
 $$;
 
-comment on function {{.schema}}._gw_waited_for(integer[]) is 'Internal: returns those of these gates for which lanes wait.';
+comment on function {{.schema}}._gw_waited_for(integer[]) is 'Internal: returns those of these gates, each once, for which lanes wait.';
 
 -- Returns the ctids of these gates, for updates. A join by id may be planned while the tables are empty; then it reads all gates for each
 -- row. An update by ctid has the same plan whatever the estimates are, and takes the new values from arrays in the order of the ids.
@@ -54,7 +53,7 @@ begin
 end;
 $$;
 
-comment on function {{.schema}}._gw_places_of_gates(integer[]) is 'Internal: returns the ctids of these gates.';
+comment on function {{.schema}}._gw_places_of_gates(integer[]) is 'Internal: returns the ctids of these gates, for updates.';
 
 -- Counts what has ended at the gates of these limits, which the caller holds, and returns these gates, null if there are none. At most
 -- 500 rows of a limit; the others are for the next claim.
@@ -103,8 +102,7 @@ begin
 end;
 $$;
 
-comment on function {{.schema}}._gw_count_ends(integer[], timestamptz) is
-  'Internal: counts what has ended at the gates of these limits, and returns these gates.';
+comment on function {{.schema}}._gw_count_ends(integer[], timestamptz) is 'Internal: counts what has ended at the gates of these limits, which the caller holds, and returns these gates, null if there are none.';
 
 -- Gives the lanes of fair limits the turns of their gates: the lane with the fewest running jobs is first, then the one that has
 -- started no job for the longest time. The caller holds the limits.
@@ -125,8 +123,7 @@ begin
 end;
 $$;
 
-comment on function {{.schema}}._gw_set_turns(integer[]) is
-  'Internal: gives the lanes of fair limits the turns of their gates.';
+comment on function {{.schema}}._gw_set_turns(integer[]) is 'Internal: gives the lanes of fair limits the turns of their gates: the lane with the fewest running jobs is first, then the one that has started no job for the longest time.';
 
 -- A lane waits for a gate only while something names the gate: a job that runs, or a row of _gw_gate_ends. Inserts such a row for
 -- those of these gates for which lanes wait, and which have room now or at a known time. Returns those that have room now. The caller holds
@@ -155,5 +152,4 @@ begin
 end;
 $$;
 
-comment on function {{.schema}}._gw_name_gates(integer[], timestamptz) is
-  'Internal: makes claims look again at those of these gates for which lanes wait, when they have room. Returns those that have room now.';
+comment on function {{.schema}}._gw_name_gates(integer[], timestamptz) is 'Internal: a lane waits for a gate only while something names the gate: a job that runs, or a row of _gw_gate_ends.';

@@ -20,5 +20,4 @@ begin
 end;
 $$;
 
-comment on function {{.schema}}._gw_running_at(integer[]) is
-  'Internal: returns the jobs that run at each of these gates, at all if null.';
+comment on function {{.schema}}._gw_running_at(integer[]) is 'Internal: returns the jobs that run at each of these gates (null: at all).';

@@ -74,8 +74,7 @@ begin
 end;
 $$;
 
-comment on function {{.schema}}._gw_start_jobs({{.schema}}._gw_claim, {{.schema}}._gw_candidate[], integer[]) is
-  'Internal, for claims: starts the chosen jobs, and puts the others into their lanes.';
+comment on function {{.schema}}._gw_start_jobs({{.schema}}._gw_claim, {{.schema}}._gw_candidate[], integer[]) is 'Internal: starts the chosen jobs of a claim, and puts the others into their lanes; see _gw_choose_jobs.';
 
 -- Gives lanes that have another first job, or whose gates are full, their new places and turns, and makes them wait for a gate that is full.
 -- Returns the gates for which they wait. The turn is in the same update, because each one writes all indexes of the lane. The caller holds
@@ -115,5 +114,4 @@ begin
 end;
 $$;
 
-comment on function {{.schema}}._gw_place_lanes(integer[], timestamptz) is
-  'Internal: gives lanes their new places and turns, and makes them wait for a gate that is full. Returns these gates.';
+comment on function {{.schema}}._gw_place_lanes(integer[], timestamptz) is 'Internal: gives lanes that have another first job, or whose gates are full, their new places and turns, and makes them wait for a gate that is full.';

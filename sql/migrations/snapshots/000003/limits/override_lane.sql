@@ -25,12 +25,7 @@ begin
   if wrong is not null then
     raise exception 'The numbers of the lane ''%'' of the limit ''%'' are invalid: %.', lane, limit_name, wrong using errcode = 'GWLVA';
   end if;
-  perform {{.schema}}._gw_change_limits();
-  select l.* into i from {{.schema}}._gw_limits as l where l.name = limit_name and l.by is not null;
-  if not found then
-    raise exception 'There is no limit ''%'' with several lanes.', coalesce(limit_name, 'null') using errcode = 'GWLNM';
-  end if;
-  perform {{.schema}}._gw_lock_limits(i.tasks);
+  i := {{.schema}}._gw_change_limit(limit_name, keyed => true);
   gate_id := {{.schema}}._gw_gate(i.id, lane);
   at := clock_timestamp();
   update {{.schema}}._gw_gates as g

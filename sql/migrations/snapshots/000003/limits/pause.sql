@@ -1,5 +1,6 @@
 -- Pauses the jobs of a task, the jobs in a named queue, a limit, one lane of a limit, or everything: claims that begin after
 -- the commit start none of them. Running jobs continue. A pause survives restarts; it ends with resume(), or at until.
+-- The author of the pause is the role of the session; if the program sets gw.actor, this user with the role.
 -- A second pause of the same changes its reason, author and until.
 -- A paused queue is locked by 'pause', which no worker may be called, so that Node workers leave it alone, too. In a queue, jobs of other
 -- tasks overtake those of a paused task.
@@ -33,16 +34,18 @@ begin
   if limit_name is not null and not exists (select from {{.schema}}._gw_limits as i where i.name = limit_name) then
     raise exception 'There is no limit ''%''.', limit_name using errcode = 'GWLNM';
   end if;
-  perform {{.schema}}._gw_hold_queue(queue) where queue is not null;
+  insert into {{.schema}}._private_job_queues (queue_name) select queue where queue is not null
+      on conflict (queue_name) do update set queue_name = excluded.queue_name;
   delete from {{.schema}}._gw_pauses as p
    where (p.task, p.queue_name, p.limit_name, p.key) is not distinct from (task, queue, limit_name, lane);
   replaced := found;
-  insert into {{.schema}}._gw_pauses (task, queue_name, limit_name, key, reason, until)
-  values (task, queue, limit_name, lane, reason, until);
+  insert into {{.schema}}._gw_pauses (task, queue_name, limit_name, key, reason, author, until)
+  values (task, queue, limit_name, lane, reason,
+          coalesce(left(nullif(current_setting('gw.actor', true), ''), 200) || ' (role ' || session_user || ')', session_user), until);
   if queue is not null then
     perform {{.schema}}._gw_take_paused(array(select q.id from {{.schema}}._private_job_queues as q where q.queue_name = queue));
   elsif replaced then -- it may end earlier
-    perform {{.schema}}._gw_look_after_pause(task, limit_name, lane);
+    perform {{.schema}}._gw_look_after_pause(task, limit_name);
   end if;
   perform {{.schema}}._gw_hide_jobs() where task is not null;
   perform {{.schema}}._gw_record_act('pause', 0, {{.schema}}._gw_paused(task, queue, limit_name, lane) || coalesce(' until ' || until, '')
@@ -69,18 +72,18 @@ as $$
 #variable_conflict use_variable
 begin
   perform {{.schema}}._gw_change_limits();
-  perform {{.schema}}._gw_hold_queue(p.queue_name) from {{.schema}}._gw_pauses as p where p.queue_name = queue;
+  insert into {{.schema}}._private_job_queues (queue_name) select p.queue_name from {{.schema}}._gw_pauses as p where p.queue_name = queue
+      on conflict (queue_name) do update set queue_name = excluded.queue_name;
   delete from {{.schema}}._gw_pauses as p
    where (p.task, p.queue_name, p.limit_name, p.key) is not distinct from (task, queue, limit_name, lane);
   if not found then
     return false;
   end if;
   if queue is not null then
-    perform {{.schema}}._gw_free_paused_queues(array(select q.id from {{.schema}}._private_job_queues as q where q.queue_name = queue));
+    update {{.schema}}._private_job_queues as q set locked_by = null, locked_at = null where q.queue_name = queue and q.locked_by = 'pause';
   else
-    perform {{.schema}}._gw_look_after_pause(task, limit_name, lane);
+    perform {{.schema}}._gw_look_after_pause(task, limit_name);
     perform {{.schema}}._gw_hide_jobs() where task is not null;
-    perform {{.schema}}._gw_wake(1);
   end if;
   perform {{.schema}}._gw_record_act('resume', 0, {{.schema}}._gw_paused(task, queue, limit_name, lane));
   return true;
@@ -90,48 +93,31 @@ $$;
 comment on function {{.schema}}.resume(text, text, text, text) is
   'Ends a pause of a task, a named queue, a limit, one of its lanes, or everything. Returns whether there was one.';
 
--- Makes claims look again at the gates for which lanes wait that a pause has held back: those of the task, or of the limit. A claim that
--- began before does not know the change, so the function waits until no claim holds the limits.
+-- Makes claims look again at the gates of the limits of the task, or of the limit and those that share a task with it: lanes may wait for
+-- them that a pause has held back. A claim that began before does not know the change, so the function waits until no claim holds the
+-- limits.
 -- Locks: what _gw_lock_limits locks.
 -- Raises GWLHB.
-create or replace function {{.schema}}._gw_look_after_pause(task text, limit_name text, lane text)
+create or replace function {{.schema}}._gw_look_after_pause(task text, limit_name text)
   returns void language plpgsql set search_path = pg_catalog, pg_temp
 as $$
 #variable_conflict use_variable
+declare
+  tasks text[]; -- null: all
 begin
-  if task is not null then
-    perform {{.schema}}._gw_lock_limits(array[task]);
-  elsif limit_name is not null then
-    perform {{.schema}}._gw_lock_limits(i.tasks) from {{.schema}}._gw_limits as i where i.name = limit_name;
+  if num_nonnulls(task, limit_name) > 0 then
+    tasks := case when task is not null then array[task] else (select i.tasks from {{.schema}}._gw_limits as i where i.name = limit_name) end;
+    perform {{.schema}}._gw_lock_limits(tasks);
   end if;
-  perform {{.schema}}._gw_look_at_gates({{.schema}}._gw_gates_of_pause(task, limit_name, lane));
-end;
-$$;
-
-comment on function {{.schema}}._gw_look_after_pause(text, text, text) is
-  'Internal: makes claims look again at the gates that a pause has held back.';
-
--- Returns the gates that a pause holds back: those of the limit or of its lane, or those for which jobs of the task wait.
-create or replace function {{.schema}}._gw_gates_of_pause(task text, limit_name text, lane text)
-  returns integer[] language plpgsql stable set search_path = pg_catalog, pg_temp
-as $$
-#variable_conflict use_variable
-begin
-  return array(
+  perform {{.schema}}._gw_look_at_gates(array(
     select g.id
-      from {{.schema}}._gw_limits as i
-      join {{.schema}}._gw_gates as g on g.limit_id = i.id
-     where i.name = limit_name and (lane is null or g.key = lane)
-     union
-    select l.gate
-      from {{.schema}}._private_tasks as t
-      join {{.schema}}._gw_lanes as l on l.task_id = t.id
-     where t.identifier = task and l.gate > 0);
+      from {{.schema}}._gw_gates as g
+      join {{.schema}}._gw_limits as l on l.id = g.limit_id
+     where num_nonnulls(task, limit_name) > 0 and (l.tasks && tasks) is not false));
 end;
 $$;
 
-comment on function {{.schema}}._gw_gates_of_pause(text, text, text) is
-  'Internal: returns the gates that a pause of a task, a limit or a lane holds back.';
+comment on function {{.schema}}._gw_look_after_pause(text, text) is 'Internal: makes claims look again at the gates of the limits of the task, or of the limit and those that share a task with it: lanes may wait for them that a pause has held back.';
 
 -- Returns what a pause applies to, as text for the audit.
 create or replace function {{.schema}}._gw_paused(task text, queue text, limit_name text, lane text)
@@ -141,10 +127,10 @@ as $$
                   'limit ' || _gw_paused.limit_name || coalesce(', lane ' || _gw_paused.lane, ''), 'everything')
 $$;
 
-comment on function {{.schema}}._gw_paused(text, text, text, text) is
-  'Internal: returns what a pause applies to, as text for the audit.';
+comment on function {{.schema}}._gw_paused(text, text, text, text) is 'Internal: returns what a pause applies to, as text for the audit.';
 
--- Returns the pauses, the oldest first. Those that have ended by themselves are left out.
+-- Returns the pauses, the oldest first. Those that have ended by themselves are left out. Roles that may see no payloads, such as
+-- monitors, see neither keys of lanes nor reasons.
 create or replace function {{.schema}}.list_pauses()
   returns table (
     task       text,
@@ -160,9 +146,11 @@ create or replace function {{.schema}}.list_pauses()
   stable
   set search_path = pg_catalog, pg_temp
 as $$
+declare
+  sees constant boolean := {{.schema}}._gw_sees_data();
 begin
   return query
-  select p.task, p.queue_name, p.limit_name, p.key, p.reason, p.author, p.paused_at, p.until
+  select p.task, p.queue_name, p.limit_name, case when sees then p.key end, case when sees then p.reason end, p.author, p.paused_at, p.until
     from {{.schema}}._gw_pauses as p
    where coalesce(p.until, 'infinity') > clock_timestamp()
    order by p.id;

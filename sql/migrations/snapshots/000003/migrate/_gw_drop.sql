@@ -28,5 +28,4 @@ begin
 end;
 $$;
 
-comment on function {{.schema}}._gw_drop(text) is
-  'Internal, for migrations: drops a function or a trigger of an earlier migration, and the record of it.';
+comment on function {{.schema}}._gw_drop(text) is 'Internal: drops a function or a trigger of an earlier migration, and its record, so that it is not reported as missing.';

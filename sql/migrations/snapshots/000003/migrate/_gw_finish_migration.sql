@@ -11,5 +11,4 @@ begin
 end;
 $$;
 
-comment on function {{.schema}}._gw_finish_migration() is
-  'Internal, the end of every migration: records the objects that it has created, and applies the grants of roles.';
+comment on function {{.schema}}._gw_finish_migration() is 'Internal: the last statement of every migration from 000003 on.';

@@ -19,5 +19,4 @@ begin
 end;
 $$;
 
-comment on function {{.schema}}._gw_record_installed() is
-  'Internal, for migrations: records digests of the functions and triggers that this transaction created, so that doctor() reports later changes.';
+comment on function {{.schema}}._gw_record_installed() is 'Internal: records the functions and triggers that this transaction has created, with a digest of each: only _gw_installed records which objects belong to gw.';

@@ -79,5 +79,4 @@ begin
 end;
 $$;
 
-comment on function {{.schema}}._gw_add_keyed_job(integer, integer, {{.schema}}.job_spec, text, bigint) is
-  'Internal: adds or replaces the job under the key of a spec for add_job. The caller has checked the spec and holds the name locks.';
+comment on function {{.schema}}._gw_add_keyed_job(integer, integer, {{.schema}}.job_spec, text, bigint) is 'Internal: adds or replaces the job under the key of a spec for add_job.';

@@ -21,5 +21,4 @@ begin
 end;
 $$;
 
-comment on function {{.schema}}._gw_check_payload(json, bigint) is
-  'Internal: raises GWBPL for a payload that is larger than the setting max_payload.';
+comment on function {{.schema}}._gw_check_payload(json, bigint) is 'Internal: raises GWBPL for a payload whose text is larger than the setting max_payload.';

@@ -22,5 +22,4 @@ begin
 end;
 $$;
 
-comment on function {{.schema}}._gw_incoming(text[]) is
-  'Internal, for add_job and add_jobs: returns those of the tasks to which a limit applies, or which are paused.';
+comment on function {{.schema}}._gw_incoming(text[]) is 'Internal: returns those of the tasks whose jobs without a named queue are added with -1 in job_queue_id, because a limit applies to the task, or it is paused; null: none.';

@@ -28,8 +28,7 @@ begin
 end;
 $$;
 
-comment on function {{.schema}}._gw_joined_payload(json, json, text) is
-  'Internal: joins two JSON arrays; each element keeps its spelling. Raises GWBPL if the result is too large.';
+comment on function {{.schema}}._gw_joined_payload(json, json, text) is 'Internal: joins two JSON arrays into one.';
 
 -- Returns the payload of a replaced job. Two arrays are joined; otherwise the new payload counts. The function is a
 -- single expression, so PostgreSQL inlines it.
@@ -42,5 +41,4 @@ as $$
               else coalesce(added, '{}') end
 $$;
 
-comment on function {{.schema}}._gw_merged_payload(json, json, text) is
-  'Internal: returns the payload of a replaced job.';
+comment on function {{.schema}}._gw_merged_payload(json, json, text) is 'Internal: returns the payload of a replaced job.';

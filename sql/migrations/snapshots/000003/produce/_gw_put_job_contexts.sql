@@ -17,5 +17,4 @@ begin
 end;
 $$;
 
-comment on function {{.schema}}._gw_put_job_contexts(bigint[], integer[], json) is
-  'Internal: stores a context for jobs that this transaction has added, each at the revision beside its id.';
+comment on function {{.schema}}._gw_put_job_contexts(bigint[], integer[], json) is 'Internal: stores a context (names and values, such as a trace) for jobs that this transaction has added.';

@@ -102,5 +102,4 @@ begin
 end;
 $$;
 
-comment on function {{.schema}}._gw_check_specs({{.schema}}.job_spec[]) is
-  'Internal, for add_jobs: raises for the first of the specs that is refused.';
+comment on function {{.schema}}._gw_check_specs({{.schema}}.job_spec[]) is 'Internal: raises for the first of the specs that is refused, else for the first whose payload is too large; see _gw_check_payload.';

@@ -2,7 +2,7 @@
 -- with its commit, so that the client cannot check the completed ids before the commit.
 -- Locks: job rows by id, then queue rows by id.
 -- Raises GWWLL if the worker no longer holds one of the jobs by the lease beside it; the detail lists these jobs.
--- Raises GWWOB if the arrays do not match, GWWRS if a result is too large.
+-- Raises GWWOB if the arrays do not match.
 create or replace function {{.schema}}._gw_complete_all(
   worker_id text, job_ids bigint[], leases bigint[], results json[] default null)
   returns void language plpgsql set search_path = pg_catalog, pg_temp
@@ -20,5 +20,4 @@ begin
 end;
 $$;
 
-comment on function {{.schema}}._gw_complete_all(text, bigint[], bigint[], json[]) is
-  'Internal: completes jobs; raises GWWLL if the worker no longer holds all of them.';
+comment on function {{.schema}}._gw_complete_all(text, bigint[], bigint[], json[]) is 'Internal: completes jobs as complete_job_batch does, but all of them or none.';

@@ -13,20 +13,12 @@ begin
   if pg_relation_size('{{ replace "'" "''" .schema }}._gw_limit_changes'::regclass) > 0 then
     perform {{.schema}}._gw_take_paused(array[new.id]); -- Node workers free queues, too
   end if;
-  -- The same as _gw_wake(1), without a function call for every queued job.
-  perform pg_notify('jobs:insert', '{"count":1}')
-    where (exists (select from {{.schema}}._private_jobs as j
-                    where j.is_available and j.job_queue_id = new.id and j.run_at <= clock_timestamp())
-           or current_setting('transaction_isolation') <> 'read committed')
-      and case (select s.value from {{.schema}}._gw_settings as s where s.name = 'notify')
-            when 'never' then false
-            when 'idle'  then current_setting('transaction_isolation') <> 'read committed'
-                              or exists (select from {{.schema}}._gw_sleepers as s where s.until > statement_timestamp())
-            else true
-          end;
+  perform {{.schema}}._gw_wake(1)
+    where exists (select from {{.schema}}._private_jobs as j
+                   where j.is_available and j.job_queue_id = new.id and j.run_at <= clock_timestamp())
+       or current_setting('transaction_isolation') <> 'read committed';
   return null;
 end;
 $$;
 
-comment on function {{.schema}}._gw_queue_freed() is
-  'Trigger on _private_job_queues: gives a queue that becomes free to its pause, or wakes a worker if a due job is waiting in it.';
+comment on function {{.schema}}._gw_queue_freed() is 'Internal: trigger: a statement has freed a named queue.';

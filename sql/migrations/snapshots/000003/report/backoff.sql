@@ -23,5 +23,4 @@ as $$
               else greatest(pg_catalog.now(), run_at) operator(pg_catalog.+) {{.schema}}.backoff(attempts) end
 $$;
 
-comment on function {{.schema}}._gw_retry_at(timestamptz, integer) is
-  'Internal: returns when a failed job runs again, by its back-off.';
+comment on function {{.schema}}._gw_retry_at(timestamptz, integer) is 'Internal: returns when a failed job runs again: its back-off after now, or after its run_at if that is later, as for a job that was claimed with another now.';

@@ -2,8 +2,8 @@
 --   {"id": 7, "lease": 1763683200123456, "message": "no such host", "retry_in": 60, "payload": [3], "permanent": false}
 -- of which only id is required. Give retry_in, in seconds, or retry_at. Returns the new state of each job that it
 -- changed, as fail_job does. This worker no longer held the jobs that are missing (by their leases, if given).
--- Escapes in a message that stand for no text (\u0000 and half of a surrogate pair) become U+FFFD. In a payload they
--- are kept.
+-- Escapes in a message that stand for no text (\u0000, half of a surrogate pair, and what the encoding of the database lacks)
+-- become U+FFFD, or stay escapes if the encoding lacks that. In a payload they are kept.
 -- Locks: job rows by id, then queue rows by id.
 -- Raises GWWOB if failures is not such an array; GWWRT if a failure has both retry_at and retry_in, or if retry_in is
 -- not a number; and an error of class 22, such as 22P02, if a value has the wrong type.
@@ -17,64 +17,55 @@ create or replace function {{.schema}}.fail_job_batch(
 as $$
 declare
   mark     text; -- replaces such escapes, if any, while the JSON is read; the JSON functions would raise an error for them
-  wrong    text;
-  reported {{.schema}}._gw_failure[];
+  wrong    record;
+  reported {{.schema}}._gw_outcome[];
 begin
   if json_typeof(failures) is distinct from 'array' then
     raise exception 'Failures must be a JSON array of objects.' using errcode = 'GWWOB';
   end if;
-  if failures::text ~ E'\\\\u(0000|[dD][89a-fA-F])' then
+  if strpos(failures::text, E'\\u') > 0 and failures::text ~ {{.schema}}._gw_odd_escapes() then
     mark := md5(failures::text);
     failures := {{.schema}}._gw_mark_escapes(failures, mark);
   end if;
-  select f.failure::text into wrong
+  select p.code, p.problem
+    into wrong
     from json_array_elements(failures) as f (failure)
-   where json_typeof(f.failure) <> 'object' or json_typeof(f.failure -> 'id') is distinct from 'number'
+   cross join lateral (values
+     (1, 'GWWOB', case when json_typeof(f.failure) <> 'object' or json_typeof(f.failure -> 'id') is distinct from 'number'
+                       then 'A failure must be an object with a numeric id, not ' || left(f.failure::text, 200) end),
+     (2, 'GWWOB', (select format('A failure has no key ''%s''', k.name)
+                     from json_object_keys(case when json_typeof(f.failure) = 'object' then f.failure end) as k (name)
+                    where k.name not in ('id', 'lease', 'message', 'retry_at', 'retry_in', 'payload', 'permanent')
+                    limit 1)),
+     (3, 'GWWRT', case when f.failure ->> 'retry_at' is not null and f.failure ->> 'retry_in' is not null
+                       then 'Give retry_at or retry_in, not both: job ' || (f.failure ->> 'id') end),
+     (4, 'GWWRT', case when f.failure ->> 'retry_in' ilike '%nan%'
+                       then 'retry_in must be a number: job ' || (f.failure ->> 'id') end)) as p (place, code, problem)
+   where p.problem is not null
+   order by p.place
    limit 1;
   if found then
-    raise exception 'A failure must be an object with a numeric id, not %.', left(wrong, 200) using errcode = 'GWWOB';
-  end if;
-  select k.name into wrong
-    from json_array_elements(failures) as f (failure)
-   cross join json_object_keys(f.failure) as k (name)
-   where k.name not in ('id', 'lease', 'message', 'retry_at', 'retry_in', 'payload', 'permanent')
-   limit 1;
-  if found then
-    raise exception 'A failure has no key ''%''.', wrong
-      using errcode = 'GWWOB', hint = 'The keys are id, lease, message, retry_at, retry_in, payload and permanent.';
-  end if;
-  select f.failure ->> 'id' into wrong
-    from json_array_elements(failures) as f (failure)
-   where f.failure ->> 'retry_at' is not null and f.failure ->> 'retry_in' is not null
-   limit 1;
-  if found then
-    raise exception 'Give retry_at or retry_in, not both: job %.', wrong using errcode = 'GWWRT';
-  end if;
-  select f.failure ->> 'id' into wrong
-    from json_array_elements(failures) as f (failure)
-   where f.failure ->> 'retry_in' ilike '%nan%'
-   limit 1;
-  if found then
-    raise exception 'retry_in must be a number: job %.', wrong using errcode = 'GWWRT';
+    raise exception '%.', wrong.problem
+      using errcode = wrong.code, hint = 'The keys of a failure are id, lease, message, retry_at, retry_in, payload and permanent.';
   end if;
 
   select coalesce(array_agg(row(
            (f.failure ->> 'id')::bigint,
            (f.failure ->> 'lease')::bigint,
-           case when mark is null then f.failure ->> 'message'
-                else {{.schema}}._gw_without_marks(f.failure ->> 'message', mark) end,
+           coalesce(case when mark is null then f.failure ->> 'message'
+                         else {{.schema}}._gw_without_marks(f.failure ->> 'message', mark) end, 'The worker gave no reason.'),
            coalesce((f.failure ->> 'retry_at')::timestamptz,
                     {{.schema}}._gw_after_seconds(now(), (f.failure ->> 'retry_in')::double precision)),
            case when mark is null then f.failure -> 'payload'
                 else replace((f.failure -> 'payload')::text, mark, E'\\u')::json end,
-           coalesce((f.failure ->> 'permanent')::boolean, false))::{{.schema}}._gw_failure), '{}')
+           false,
+           (f.failure ->> 'permanent')::boolean)::{{.schema}}._gw_outcome), '{}')
     into reported
     from json_array_elements(failures) as f (failure);
   perform {{.schema}}._gw_check_outcomes(array(select r.job_id from unnest(reported) as r), null);
 
   return query
-  select f.id, f.state, f.run_at, f.attempts, f.max_attempts
-    from {{.schema}}._gw_fail_jobs(worker_id, reported) as f;
+  select b.id, b.state, b.run_at, b.attempts, b.max_attempts from {{.schema}}._gw_put_back(worker_id, 'failed', reported) as b;
 end;
 $$;
 

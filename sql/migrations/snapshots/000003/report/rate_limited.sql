@@ -13,10 +13,8 @@ create or replace function {{.schema}}.rate_limited_batch(
   returns table (id bigint, state text, run_at timestamptz, attempts smallint, max_attempts smallint)
   language plpgsql
   set search_path = pg_catalog, pg_temp
-  set plan_cache_mode = force_generic_plan
   set enable_seqscan = off
   set enable_bitmapscan = off
-  set jit = off
 as $$
 declare
   held    {{.schema}}._gw_ended_job[];
@@ -25,19 +23,33 @@ begin
   perform {{.schema}}._gw_check_expiry(retry_in);
   perform {{.schema}}._gw_check_outcomes(job_ids, leases);
   held := {{.schema}}._gw_hold(worker_id, job_ids, leases);
-  if pg_relation_size('{{ replace "'" "''" .schema }}._gw_limit_changes'::regclass) > 0 then
-    limited := {{.schema}}._gw_close_gates(held, retry_in);
-  end if;
+  with passed as materialized (
+    select o.job_id, g.limit_id, g.id
+      from (select j.job_id, j.queue_id as lane_id from unnest(held) as j where j.queue_id <= -16
+            union all
+            select j.job_id, q.lane_id
+              from unnest(held) as j
+             cross join lateral (select l.lane_id from {{.schema}}._gw_queued_lanes as l where l.job_id = j.job_id offset 0) as q
+             where j.queue_id > 0) as o
+     cross join lateral (select l.gates from {{.schema}}._gw_lanes as l where l.id = o.lane_id offset 0) as l
+     cross join unnest(l.gates) as u (gate_id)
+     cross join lateral (select g.id, g.limit_id
+                           from {{.schema}}._gw_gates as g
+                          where g.id = u.gate_id and not g.is_total
+                         offset 0) as g
+  ), told as ( -- the next claim that holds the limits changes the gates
+    insert into {{.schema}}._gw_gate_ends (limit_id, gate_id, closed_until)
+    select p.limit_id, p.id, {{.schema}}._gw_after(clock_timestamp(), retry_in) from passed as p group by p.limit_id, p.id
+  )
+  select coalesce(array_agg(distinct p.job_id), '{}') into limited from passed as p;
   return query
-  select r.id, r.state, r.run_at, r.attempts, r.max_attempts
-    from (select array_agg(row(h.job_id, h.queue_id, h.held_at)::{{.schema}}._gw_ended_job order by h.job_id) as held, l.is_limited
-            from unnest(held) as h
-           cross join lateral (select (h.job_id = any (limited)) is true as is_limited) as l
-           group by l.is_limited) as o
-   cross join lateral {{.schema}}._gw_return_jobs(worker_id, o.held, case when not o.is_limited then retry_in end) as r;
-  if (cardinality(held) = cardinality(job_ids)) is not true then
-    perform {{.schema}}._gw_wake_for(job_ids);
-  end if;
+  select b.id, b.state, b.run_at, b.attempts, b.max_attempts
+    from (select u.id = any (limited) as is_limited,
+                 array_agg(row(u.id, u.lease, null, case when u.id <> all (limited) then {{.schema}}._gw_after(now(), retry_in) end,
+                               null, true, false)::{{.schema}}._gw_outcome) as outcomes
+            from unnest(job_ids, leases) as u (id, lease)
+           group by 1) as o
+   cross join lateral {{.schema}}._gw_put_back(worker_id, case when o.is_limited then 'returned' else 'snoozed' end, o.outcomes) as b;
 end;
 $$;
 
@@ -61,37 +73,3 @@ $$;
 
 comment on function {{.schema}}.rate_limited(text, bigint, bigint, interval) is
   'Returns a job that a service has refused for now, such as by the status 429: the attempt does not count, and no job of its lanes starts for retry_in. Returns whether the worker held the job by this lease.';
-
--- Closes the gates of these running jobs for some time, but not those of all keys of a limit. Returns the jobs that have such gates.
--- The rows of the gates are changed by the next claim that holds their limits. Its caller forces plans by indexes.
-create or replace function {{.schema}}._gw_close_gates(jobs {{.schema}}._gw_ended_job[], retry_in interval)
-  returns bigint[] language plpgsql set search_path = pg_catalog, pg_temp
-as $$
-declare
-  closed bigint[];
-begin
-  with passed as materialized (
-    select o.job_id, g.limit_id, g.id
-      from (select j.job_id, j.queue_id as lane_id from unnest(jobs) as j where j.queue_id <= -16
-            union all
-            select j.job_id, q.lane_id
-              from unnest(jobs) as j
-             cross join lateral (select l.lane_id from {{.schema}}._gw_queued_lanes as l where l.job_id = j.job_id offset 0) as q
-             where j.queue_id > 0) as o
-     cross join lateral (select l.gates from {{.schema}}._gw_lanes as l where l.id = o.lane_id offset 0) as l
-     cross join unnest(l.gates) as u (gate_id)
-     cross join lateral (select g.id, g.limit_id
-                           from {{.schema}}._gw_gates as g
-                          where g.id = u.gate_id and not g.is_total
-                         offset 0) as g
-  ), told as (
-    insert into {{.schema}}._gw_gate_ends (limit_id, gate_id, closed_until)
-    select p.limit_id, p.id, {{.schema}}._gw_after(clock_timestamp(), retry_in) from passed as p group by p.limit_id, p.id
-  )
-  select array_agg(distinct p.job_id) into closed from passed as p;
-  return closed;
-end;
-$$;
-
-comment on function {{.schema}}._gw_close_gates({{.schema}}._gw_ended_job[], interval) is
-  'Internal: closes the gates of these running jobs for some time. Returns the jobs that have such gates.';

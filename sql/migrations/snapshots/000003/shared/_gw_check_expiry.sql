@@ -11,5 +11,4 @@ begin
 end;
 $$;
 
-comment on function {{.schema}}._gw_check_expiry(interval) is
-  'Internal: raises GWWEX unless an expiry is a positive interval of at most 1000 years.';
+comment on function {{.schema}}._gw_check_expiry(interval) is 'Internal: raises GWWEX unless an expiry is a positive interval of at most 1000 years.';

@@ -9,5 +9,4 @@ begin
 end;
 $$;
 
-comment on function {{.schema}}._gw_check_limit(text, bigint) is
-  'Internal: raises GWILM if an argument that limits how much is read is negative.';
+comment on function {{.schema}}._gw_check_limit(text, bigint) is 'Internal: raises GWILM if an argument that limits how much is read is negative.';

@@ -9,4 +9,4 @@ begin
 end;
 $$;
 
-comment on function {{.schema}}._gw_check_state(text) is 'Internal: raises GWIST unless a state of jobs exists.';
+comment on function {{.schema}}._gw_check_state(text) is 'Internal: raises GWIST unless a state of jobs, which may be null, exists.';

@@ -11,4 +11,4 @@ begin
 end;
 $$;
 
-comment on function {{.schema}}._gw_check_worker_id(text) is 'Internal: raises GWWID unless a worker may have this id.';
+comment on function {{.schema}}._gw_check_worker_id(text) is 'Internal: raises GWWID unless a worker may have this id: 1 to 128 characters, but not pause, which is who holds paused queues.';

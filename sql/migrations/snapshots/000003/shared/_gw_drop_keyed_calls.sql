@@ -23,5 +23,4 @@ as $$
    where not s.is_needed and c.kind = s.kind and c.key = s.key
 $$;
 
-comment on function {{.schema}}._gw_drop_keyed_calls(integer) is
-  'Internal: deletes the records of calls under keys that are no longer needed.';
+comment on function {{.schema}}._gw_drop_keyed_calls(integer) is 'Internal: deletes the records of add_job_once, debounce_job and throttle_job that are no longer needed, a minute late: a call whose transaction began while a record was needed goes by now(), and has to find it.';

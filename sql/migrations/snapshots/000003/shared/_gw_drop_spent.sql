@@ -27,12 +27,11 @@ begin
                      for update skip locked);
   delete from {{.schema}}._gw_claim_cursors as c where c.put_at < {{.schema}}._gw_lease(now() - interval '1 minute');
   perform {{.schema}}._gw_drop_keyed_calls();
-  perform {{.schema}}._gw_drop_spent_suspects();
-  perform {{.schema}}._gw_drop_spent_cancels();
+  perform {{.schema}}._gw_drop_ended();
   perform {{.schema}}._gw_drop_spent_rows('{{ replace "'" "''" .schema }}._gw_job_context', 10000);
   perform {{.schema}}._gw_drop_spent_rows('{{ replace "'" "''" .schema }}._gw_steps', 10000);
   perform {{.schema}}._gw_drop_spent_rows('{{ replace "'" "''" .schema }}._gw_progress', 10000);
 end;
 $$;
 
-comment on function {{.schema}}._gw_drop_spent() is 'Internal: deletes expired rows of the side tables.';
+comment on function {{.schema}}._gw_drop_spent() is 'Internal: deletes expired rows of our side tables: workers that were not seen for the setting forget_worker_after, expired marks of sleeping workers, suspects and cancellations whose jobs have ended, contexts, steps and progress of deleted jobs, samples, claim cursors, calls under keys, and acts of operators older than the setting audit_for.';

@@ -40,8 +40,7 @@ begin
 end;
 $$;
 
-comment on function {{.schema}}._gw_drop_spent_rows(regclass, bigint) is
-  'Internal: deletes rows of deleted jobs from a side table, reading at most this many, from where the last call ended. Returns their number.';
+comment on function {{.schema}}._gw_drop_spent_rows(regclass, bigint) is 'Internal: deletes rows of deleted jobs from a side table, and returns their number: contexts, steps or progress.';
 
 -- Trigger: deletes old contexts at times when new ones are stored. Reading four contexts for each new one limits the table to
 -- about twice the contexts that are needed: during one pass over all of them, a quarter as many are added. If there are
@@ -56,11 +55,14 @@ declare
 begin
   select count(*), max(p.job_id) into added, newest from put as p;
   if random() < added / 64.0 and exists (select from {{.schema}}._private_jobs as j where j.id = newest) then
-    perform {{.schema}}._gw_drop_spent_rows('{{ replace "'" "''" .schema }}._gw_job_context', 4 * greatest(added, 64));
+    begin
+      perform {{.schema}}._gw_drop_spent_rows('{{ replace "'" "''" .schema }}._gw_job_context', 4 * greatest(added, 64));
+    exception when others then -- producers do not depend on it; tidy() records its errors
+      null;
+    end;
   end if;
   return null;
 end;
 $$;
 
-comment on function {{.schema}}._gw_contexts_put() is
-  'Trigger on _gw_job_context: deletes contexts of deleted jobs at times when new ones are stored.';
+comment on function {{.schema}}._gw_contexts_put() is 'Internal: trigger: deletes old contexts at times when new ones are stored.';

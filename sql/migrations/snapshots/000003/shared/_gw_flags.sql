@@ -8,5 +8,4 @@ begin
 end;
 $$;
 
-comment on function {{.schema}}._gw_flags(text[]) is
-  'Internal: converts flags to the form of _private_jobs, an object of flag -> true; null if there are no flags.';
+comment on function {{.schema}}._gw_flags(text[]) is 'Internal: converts flags to the form of the table: an object of flag -> true, null if there are no flags.';

@@ -16,5 +16,4 @@ begin
 end;
 $$;
 
-comment on function {{.schema}}._gw_keep_steps(bigint, integer) is
-  'Internal, for add_job: keeps the steps of a job whose revision a call has raised without replacing the job.';
+comment on function {{.schema}}._gw_keep_steps(bigint, integer) is 'Internal: keeps the steps of a job whose revision a call of add_job has raised without replacing the job (unsafe_dedupe).';

@@ -70,8 +70,7 @@ begin
 end;
 $$;
 
-comment on function {{.schema}}._gw_hold_names(text[], text[]) is
-  'Internal: prevents cleanup() from deleting these task and queue names until the transaction ends.';
+comment on function {{.schema}}._gw_hold_names(text[], text[]) is 'Internal: locks many names until the transaction ends.';
 
 -- Creates the rows of names that have none, in sorted order, so that callers with the same new names wait for each
 -- other but do not deadlock. An existing name uses no identity value.
@@ -83,18 +82,17 @@ begin
   select distinct n.name
     from unnest(identifiers) as n (name)
    where n.name is not null
-     and not exists (select from {{.schema}}._private_tasks as t where t.identifier = n.name)
+     and not exists (select from {{.schema}}._private_tasks as t where t.identifier = n.name offset 0) -- row by row
    order by n.name
       on conflict (identifier) do nothing;
   insert into {{.schema}}._private_job_queues (queue_name)
   select distinct n.name
     from unnest(queue_names) as n (name)
    where n.name is not null
-     and not exists (select from {{.schema}}._private_job_queues as q where q.queue_name = n.name)
+     and not exists (select from {{.schema}}._private_job_queues as q where q.queue_name = n.name offset 0)
    order by n.name
       on conflict (queue_name) do nothing;
 end;
 $$;
 
-comment on function {{.schema}}._gw_make_names(text[], text[]) is
-  'Internal: creates the rows of task and queue names that have none.';
+comment on function {{.schema}}._gw_make_names(text[], text[]) is 'Internal: creates the rows of names that have none, in sorted order, so that callers with the same new names wait for each other but do not deadlock.';

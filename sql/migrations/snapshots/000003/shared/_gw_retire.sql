@@ -16,5 +16,4 @@ as $$
   returning j.*
 $$;
 
-comment on function {{.schema}}._gw_retire(bigint) is
-  'Internal: removes the key of a job and makes sure that the job never runs again.';
+comment on function {{.schema}}._gw_retire(bigint) is 'Internal: removes the key of a job and makes sure that the job never runs again.';

@@ -10,8 +10,7 @@ as $$
               else at operator(pg_catalog.+) delay end
 $$;
 
-comment on function {{.schema}}._gw_after(timestamptz, interval) is
-  'Internal: returns the time after a delay; infinite if it is out of range.';
+comment on function {{.schema}}._gw_after(timestamptz, interval) is 'Internal: returns the time after a delay.';
 
 -- Returns the time before an interval.
 create or replace function {{.schema}}._gw_before(at timestamptz, age interval)
@@ -22,8 +21,7 @@ as $$
               else at operator(pg_catalog.-) age end
 $$;
 
-comment on function {{.schema}}._gw_before(timestamptz, interval) is
-  'Internal: returns the time before an interval; infinite if it is out of range.';
+comment on function {{.schema}}._gw_before(timestamptz, interval) is 'Internal: returns the time before an interval.';
 
 -- Returns the time after a number of seconds.
 create or replace function {{.schema}}._gw_after_seconds(at timestamptz, seconds double precision)
@@ -34,5 +32,4 @@ as $$
               else at operator(pg_catalog.+) (seconds operator(pg_catalog.*) interval '1 second') end
 $$;
 
-comment on function {{.schema}}._gw_after_seconds(timestamptz, double precision) is
-  'Internal: returns the time after a number of seconds; infinite if it is out of range.';
+comment on function {{.schema}}._gw_after_seconds(timestamptz, double precision) is 'Internal: returns the time after a number of seconds.';

@@ -20,5 +20,4 @@ begin
 end;
 $$;
 
-comment on function {{.schema}}._gw_wake(bigint) is
-  'Internal: notifies workers on jobs:insert that this many jobs became ready (0: only a due time changed), if the setting notify requires it.';
+comment on function {{.schema}}._gw_wake(bigint) is 'Internal: notifies the workers.';

@@ -6,5 +6,4 @@ as $$
   select coalesce(max(m.id), 0) from {{.schema}}.migrations as m where m.breaking
 $$;
 
-comment on function {{.schema}}._gw_breaking_revision() is
-  'Internal, for workers: returns the newest breaking revision of Graphile Worker''s migrations that the schema has, or 0.';
+comment on function {{.schema}}._gw_breaking_revision() is 'Internal: returns the newest breaking revision of Graphile Worker''s migrations that the schema has, or 0.';

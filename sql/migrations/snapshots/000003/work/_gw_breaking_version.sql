@@ -6,5 +6,4 @@ as $$
   select coalesce(max(b.version), 0) from {{.schema}}._gw_breaking_versions as b
 $$;
 
-comment on function {{.schema}}._gw_breaking_version() is
-  'Internal, for workers: returns the newest breaking version of the schema, 0 if there is none.';
+comment on function {{.schema}}._gw_breaking_version() is 'Internal: returns the newest breaking version of the schema, 0 if there is none.';

@@ -69,20 +69,17 @@ create or replace function {{.schema}}.job_steps(
   job_id bigint
 )
   returns table (name text, result json, saved_at timestamptz)
-  language plpgsql
+  language sql
   stable
   set search_path = pg_catalog, pg_temp
   set enable_seqscan = off
   set jit = off
 as $$
-begin
-  return query
   select s.name, s.result, s.saved_at
     from {{.schema}}._gw_steps as s
    where s.job_id = job_steps.job_id
      and s.revision = (select j.revision from {{.schema}}._private_jobs as j where j.id = job_steps.job_id)
-   order by s.saved_at, s.name;
-end;
+   order by s.saved_at, s.name
 $$;
 
 comment on function {{.schema}}.job_steps(bigint) is

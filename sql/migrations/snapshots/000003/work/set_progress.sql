@@ -40,8 +40,7 @@ begin
 end;
 $$;
 
-comment on function {{.schema}}._gw_set_progress(text, bigint[], bigint[], double precision[], text[]) is
-  'Internal: stores how far jobs have come that the worker holds by these leases. Returns their number.';
+comment on function {{.schema}}._gw_set_progress(text, bigint[], bigint[], double precision[], text[]) is 'Internal: what set_progress does, for several jobs.';
 
 -- Stores how far a running job has come, for show_jobs(), why() and the console: percent from 0 to 100, and a note; each may
 -- be null. The last call counts. Returns whether the worker holds the job (by this lease, if one is given); if not,
@@ -80,5 +79,4 @@ as $$
      and (j.locked_at is null or p.attempt = j.attempts or j.attempts > j.max_attempts)
 $$;
 
-comment on function {{.schema}}._gw_job_progress(bigint[]) is
-  'Internal: returns the progress of jobs as their current attempts have reported it, or the last one if none runs.';
+comment on function {{.schema}}._gw_job_progress(bigint[]) is 'Internal: returns the progress of jobs as the current attempt of each has reported it, or the last one if none runs.';

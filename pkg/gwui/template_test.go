@@ -1,0 +1,25 @@
+package gwui
+
+import (
+	"testing"
+	"time"
+)
+
+func TestDurationsHaveTwoUnitsFromAnHourOn(t *testing.T) {
+	for d, want := range map[time.Duration]string{
+		0: "0 s", 59 * time.Second: "59 s", time.Minute: "1 min", time.Hour - 1: "59 min", time.Hour: "1 h", 97 * time.Minute: "1 h 37 min",
+		3*time.Hour - time.Minute: "2 h 59 min", 48 * time.Hour: "2 d", 75 * time.Hour: "3 d 3 h", 400 * 24 * time.Hour: "400 d",
+	} {
+		if got := lasting(d); got != want {
+			t.Errorf("%s is %q, want %q", d, got, want)
+		}
+	}
+}
+
+func TestIntervalsAreReadable(t *testing.T) {
+	for text, want := range map[string]string{"00:00:30": "30 s", "01:30:00": "1 h 30 min", "7 days": "7 days", "1 day 02:00:00": "1 day 02:00:00", "00:00:00.5": "00:00:00.5"} {
+		if got := interval(text); got != want {
+			t.Errorf("%s is %q, want %q", text, got, want)
+		}
+	}
+}

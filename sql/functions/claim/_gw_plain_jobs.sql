@@ -1,0 +1,56 @@
+-- Reads, or locks, the first jobs without a queue, from a place on, that a claim may take, up to room. It goes from priority to
+-- priority, so it does not read future jobs of a more urgent one; beyond: after 500 priorities it has read each job. Returns the places
+-- and the ctids of the jobs, and how much of the index it has read. from_place: null is the beginning. snapshot: see _gw_may_lock.
+-- Locks: the jobs, without waiting.
+create or replace function {{.schema}}._gw_plain_jobs(
+  claim {{.schema}}._gw_claim, from_place {{.schema}}._gw_place, room integer, locks boolean, snapshot txid_snapshot,
+  out plain {{.schema}}._gw_place[], out places tid[], out beyond boolean, out reads bigint)
+  language plpgsql set search_path = pg_catalog, pg_temp -- get_job_batch sets the planner options
+as $$
+declare
+  first {{.schema}}._gw_place := coalesce(from_place, row(-32768, '-infinity', 0, null)::{{.schema}}._gw_place);
+  last  integer; -- priority
+begin
+  plain := array[]::{{.schema}}._gw_place[];
+  places := array[]::tid[];
+  reads := {{.schema}}._gw_index_reads();
+  for step in 1 .. 501 loop
+    beyond := step > 500;
+    select j.priority, j.run_at, j.id, null::integer
+      into first
+      from {{.schema}}._private_jobs as j
+     where j.is_available and j.job_queue_id is null and (j.priority, j.run_at, j.id) >= (first.priority, first.run_at, first.id)
+     order by j.priority, j.run_at, j.id
+     limit 1;
+    exit when not found;
+    last := case when beyond then 32767 when first.run_at <= claim.due then first.priority end;
+    if last is not null and locks then
+      select plain || coalesce(array_agg(row(l.priority, l.run_at, l.id, null)::{{.schema}}._gw_place), '{}'),
+             places || coalesce(array_agg(l.ctid), '{}')
+        into plain, places
+        from (select j.priority, j.run_at, j.id, j.ctid
+                from {{.schema}}._private_jobs as j
+               where j.is_available and j.job_queue_id is null and (j.priority, j.run_at, j.id) >= (first.priority, first.run_at, first.id)
+                 and j.priority <= last
+                 and {{.schema}}._gw_may_lock(j.xmax, snapshot)
+                 and {{.schema}}._gw_suits_claim(j.run_at, j.task_id, j.flags, claim)
+               order by j.priority, j.run_at, j.id
+               limit room - cardinality(places)
+                 for update skip locked) as l;
+    elsif last is not null then
+      plain := plain || array(
+        select row(j.priority, j.run_at, j.id, null)::{{.schema}}._gw_place
+          from {{.schema}}._private_jobs as j
+         where j.is_available and j.job_queue_id is null and (j.priority, j.run_at, j.id) >= (first.priority, first.run_at, first.id)
+           and j.priority <= last
+           and {{.schema}}._gw_may_lock(j.xmax, snapshot)
+           and {{.schema}}._gw_suits_claim(j.run_at, j.task_id, j.flags, claim)
+         order by j.priority, j.run_at, j.id
+         limit room - cardinality(plain));
+    end if;
+    exit when cardinality(plain) >= room or first.priority = 32767;
+    first := row(first.priority + 1, '-infinity', 0, null);
+  end loop;
+  reads := {{.schema}}._gw_index_reads() - reads;
+end;
+$$;

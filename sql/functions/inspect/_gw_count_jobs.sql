@@ -1,0 +1,59 @@
+-- Counts the jobs of each task, of each queue for list_queues, or all jobs for queue_depth, by state; and the oldest lock of the running
+-- ones. A held job counts for the queue that it had. Of a table with more than pages pages it reads a sample; scale: for how many jobs
+-- each job of that stands.
+create or replace function {{.schema}}._gw_count_jobs(kind text, pages bigint)
+  returns table (id integer, ready bigint, scheduled bigint, running bigint, failed bigint, locked_since timestamptz, scale double precision)
+  language plpgsql stable set search_path = pg_catalog, pg_temp set jit = off
+as $$
+declare
+  share       constant real := {{.schema}}._gw_share_seen('_private_jobs', pages);
+  read_before constant bigint := {{.schema}}._gw_pages_read();
+begin
+  return query
+  with seen as materialized (
+    select case kind when 'task' then j.task_id
+                     when 'queue' then
+                       case when j.job_queue_id between -15 and -2
+                            then (select q.id from {{.schema}}._private_job_queues as q
+                                   where q.queue_name = {{.schema}}._gw_queue_name(j.job_queue_id, j.id))
+                            else j.job_queue_id end
+           end as id,
+           {{.schema}}.job_state(j.run_at, j.attempts, j.max_attempts, j.locked_at) as state,
+           count(*) as jobs, min(j.locked_at) as locked_since
+      from {{.schema}}._private_jobs as j tablesample system (share)
+     group by 1, 2
+  ), sample as materialized ( -- the argument makes it wait for the end of the sample
+    select {{.schema}}._gw_scale(share, read_before, (select count(*) from seen)) as scale
+  )
+  select s.id,
+         coalesce(round(sum(s.jobs * p.scale) filter (where s.state = 'ready')), 0)::bigint,
+         coalesce(round(sum(s.jobs * p.scale) filter (where s.state = 'scheduled')), 0)::bigint,
+         coalesce(round(sum(s.jobs * p.scale) filter (where s.state = 'running')), 0)::bigint,
+         coalesce(round(sum(s.jobs * p.scale) filter (where s.state = 'failed')), 0)::bigint,
+         min(s.locked_since), p.scale
+    from sample as p
+    left join seen as s on true
+   group by s.id, p.scale;
+end;
+$$;
+
+-- Returns how many pages of the jobs table this transaction has read so far.
+create or replace function {{.schema}}._gw_pages_read()
+  returns bigint language sql volatile set search_path = pg_catalog, pg_temp
+as $$
+  select pg_stat_get_xact_blocks_fetched('{{ replace "'" "''" .schema }}._private_jobs'::regclass)
+$$;
+
+-- Returns for how many jobs each job of a sample stands, once that was read: all pages by those that it contained, empty ones
+-- included. It differs from the share that was asked for, because that is the chance of each page. If the server does
+-- not count (track_counts), that share has to do.
+create or replace function {{.schema}}._gw_scale(share real, read_before bigint, groups_seen bigint)
+  returns double precision language sql volatile set search_path = pg_catalog, pg_temp
+as $$
+  select case when share >= 100 then 1
+              when r.seen between 1 and r.pages then r.pages / r.seen::double precision
+              else 100 / greatest(share, 0.0001) end
+    from (select {{.schema}}._gw_pages_read() - read_before as seen,
+                 pg_relation_size('{{ replace "'" "''" .schema }}._private_jobs'::regclass) / current_setting('block_size')::bigint as pages
+          offset 0) as r
+$$;
