@@ -18,7 +18,8 @@ begin
     end if;
   end if;
   insert into {{.schema}}._gw_audit (act, jobs, subject, job_ids, role, actor, selection, operation)
-  values (_gw_record_act.act, _gw_record_act.jobs, left(_gw_record_act.subject, 1000), _gw_record_act.job_ids[1:100], session_user,
+  values (_gw_record_act.act, _gw_record_act.jobs, left(_gw_record_act.subject, 1000),
+          (select array_agg(f.id) from (select u.id from unnest(_gw_record_act.job_ids) as u (id) limit 100) as f), session_user,
           left(nullif(current_setting('gw.actor', true), ''), 200),
           left(nullif(current_setting('gw.selection', true), ''), 1000), of_operation);
 end;

@@ -28,7 +28,7 @@ as $$
 declare
   entry constant {{.schema}}._gw_schedules :=
     (identifier, task, pattern, time_zone, payload, coalesce(fill, '0'), queue_name, max_attempts, priority, job_key,
-     job_key_mode, flags, false, now(), null, null);
+     job_key_mode, case when flags is not null then array(select f from unnest(flags) as f (f)) end, false, now(), null, null);
   owner      text;
   was_paused boolean;
   before     text;

@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -67,10 +68,22 @@ func plausible(f function, a argument) string {
 	switch {
 	case a.Type == "text" && a.Name == "worker_id":
 		return "'a worker'"
+	case a.Name == "job_ids" && slices.ContainsFunc(f.Arguments, func(other argument) bool { return other.Name == "leases" }):
+		return "array[1, 2]"
+	case a.Name == "leases":
+		return "array[null, null]"
 	case strings.HasSuffix(a.Name, "job_ids") || a.Name == "ids":
 		return "array(select id from graphile_worker.jobs)"
 	case a.Name == "job_id":
 		return "(select max(id) from graphile_worker.jobs)"
+	case a.Name == "tasks" && f.Name == "cleanup":
+		return "'{GC_JOB_QUEUES}'"
+	case a.Name == "wait" || a.Name == "every":
+		return "'1 minute'"
+	case a.Name == "key":
+		return "'a key'"
+	case a.Name == "max_running":
+		return "1"
 	case a.HasDefault:
 		return ""
 	}

@@ -55,6 +55,7 @@ begin
   if wrong is not null then
     raise exception 'The limit ''%'' is invalid: %.', name, wrong using errcode = 'GWLVA';
   end if;
+  tasks := case when tasks is not null then array(select t from unnest(tasks) as t (t)) end;
   perform {{.schema}}._gw_change_limits();
   select i.* into old from {{.schema}}._gw_limits as i where i.name = name;
   affected := case when tasks is not null and (old.id is null or old.tasks is not null) then tasks || old.tasks end;

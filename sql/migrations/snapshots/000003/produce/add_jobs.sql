@@ -28,6 +28,9 @@ begin
   if coalesce(cardinality(specs), 0) = 0 then
     return;
   end if;
+  if array_ndims(specs) > 1 or array_lower(specs, 1) <> 1 then
+    specs := array(select s from unnest(specs) as s);
+  end if;
 
   -- Ordinary specs are all of one task, without queue and key. Only other specs need their names collected and sorted.
   identifiers := array[specs[1].identifier];
