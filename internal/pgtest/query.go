@@ -39,14 +39,14 @@ func Await(t testing.TB, pool *pgxpool.Pool, sql string, args ...any) {
 	again := time.NewTicker(10 * time.Millisecond)
 	defer again.Stop()
 	for {
-		var is bool
+		var is *bool // null is not true
 		err := pool.QueryRow(ctx, sql, args...).Scan(&is)
 		switch {
 		case ctx.Err() != nil:
 			t.Fatalf("still not true: %s", sql)
 		case err != nil:
 			t.Fatalf("%s: %v", sql, err)
-		case is:
+		case is != nil && *is:
 			return
 		}
 		<-again.C
