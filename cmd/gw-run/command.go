@@ -116,7 +116,7 @@ func newCommand(getenv func(string) string, stops *stop.Reasons) *cobra.Command 
 		newLimitCommand(getenv, stops), newPauseCommand(getenv, stops), newResumeCommand(getenv, stops), newPausesCommand(getenv, stops))
 	addGroup(cmd, "Show and maintain the queue:",
 		newQueuesCommand(getenv, stops), newTasksCommand(getenv, stops), newWorkersCommand(getenv, stops),
-		newUnlockCommand(getenv, stops), newCleanupCommand(getenv), newStatsCommand(getenv, stops),
+		newDrainCommand(getenv, stops), newUnlockCommand(getenv, stops), newCleanupCommand(getenv), newStatsCommand(getenv, stops),
 		newDoctorCommand(getenv, stops), newHealthcheckCommand(getenv), newUICommand(getenv, stops))
 	addCompletions(cmd, getenv)
 	return cmd

@@ -45,7 +45,7 @@ var lists = map[string]string{
 
 // firstArguments are the lists of the first argument of commands.
 var firstArguments = map[string]string{
-	"gw-run add": "task", "gw-run unlock": "worker",
+	"gw-run add": "task", "gw-run unlock": "worker", "gw-run drain": "worker",
 	"gw-run limit set": "limit", "gw-run limit drop": "limit", "gw-run limit override": "limit", "gw-run limit lanes": "limit", "gw-run limit open": "limit",
 }
 

@@ -12,11 +12,13 @@ import (
 )
 
 const workersHelp = `Prints the registered workers with the time when they were last seen, and workers that are not registered but hold jobs
-or queues, such as those of Graphile Worker for Node.js. RUNNING is the number of jobs that a worker holds and the number
-that it may run at once.
+or queues, such as those of Graphile Worker for Node.js. RUNNING is the number of jobs that a worker ran at its last
+heartbeat and the number that it may run at once, CLAIMED the number of jobs that it holds. STATE is working; draining or
+drained after gw-run drain; silent if the other workers take its jobs, because it has sent no heartbeat for a while.
 
-With more than some hundred thousand jobs a sample is counted: numbers with ~ or < are estimates, and a worker that is
-not registered may be missing. The jobs of a dead worker are freed by the others, or at once by gw-run unlock.`
+With more than some hundred thousand jobs the jobs of workers that are not registered are counted in a sample: numbers
+with ~ or < are estimates, and such a worker may be missing. The jobs of a dead worker are freed by the others, or at once
+by gw-run unlock.`
 
 const workersExamples = `  gw-run workers
   gw-run workers --watch
@@ -34,9 +36,16 @@ func (w workerRow) running() string {
 	return fmt.Sprintf("%s/%d", count(w.Running, w.Scale), w.Concurrency)
 }
 
-func (w workerRow) lastSeen(now time.Time) string {
+func (w workerRow) state() string {
 	if !w.IsRegistered {
 		return "not registered"
+	}
+	return w.State
+}
+
+func (w workerRow) lastSeen(now time.Time) string {
+	if !w.IsRegistered {
+		return ""
 	}
 	return ago(w.LastSeenAt, now)
 }
@@ -64,7 +73,9 @@ var workerColumns = []terminal.Column[workerRow]{
 	{Title: "WORKER", Cell: func(w workerRow, _ time.Time) string { return w.ID }},
 	{Title: "PROCESS", Cell: func(w workerRow, _ time.Time) string { return w.process() }},
 	{Title: "VERSION", Cell: func(w workerRow, _ time.Time) string { return w.Version }},
+	{Title: "STATE", Cell: func(w workerRow, _ time.Time) string { return w.state() }},
 	{Title: "RUNNING", Numbers: true, Cell: func(w workerRow, _ time.Time) string { return w.running() }},
+	{Title: "CLAIMED", Numbers: true, Cell: func(w workerRow, _ time.Time) string { return count(w.Claimed, w.Scale) }},
 	{Title: "LONGEST", Cell: func(w workerRow, now time.Time) string { return since(w.LongestSince, now) }},
 	{Title: "STARTED", Cell: func(w workerRow, now time.Time) string { return ago(w.StartedAt, now) }},
 	{Title: "LAST SEEN", Cell: workerRow.lastSeen},

@@ -115,12 +115,15 @@ type Worker struct {
 	Version      string   `json:"version"`
 	Concurrency  int      `json:"concurrency"`
 	Running      int64    `json:"running"`
+	Claimed      int64    `json:"claimed"`
 	LongestSince Moment   `json:"longest_since"`
 	StartedAt    Moment   `json:"started_at"`
 	LastSeenAt   Moment   `json:"last_seen_at"`
 	Tasks        []string `json:"tasks"`
 	IsEstimate   bool     `json:"is_estimate"`
 	Scale        float64  `json:"scale"`
+	ToldAt       Moment   `json:"told_at"` // when it told how many jobs run; null: never
+	State        string   `json:"state"`   // working, draining, drained, silent; empty: not registered
 }
 
 // Finding is a row of doctor.

@@ -79,7 +79,7 @@ func (h *heartbeater) beat(ctx context.Context) (next time.Duration, err error) 
 	}
 	began := time.Now()
 	unsent := takeProgress(jobs)
-	answer, err := h.queries.heartbeat(ctx, timeout, asked, unsent, reconnected)
+	answer, err := h.queries.heartbeat(ctx, timeout, asked, tell(jobs, h.backlog), unsent, reconnected)
 	if err != nil {
 		keepProgress(unsent)
 		return 0, fmt.Errorf("send heartbeat: %w", err)

@@ -19,12 +19,13 @@ type pulse struct {
 	died       []string         // workers whose jobs are now all recovered
 	freed      int64            // jobs that this call freed
 	canceled   map[int64]string // jobs of this worker that were canceled, with the reasons, which may be empty
+	drained    bool             // the worker must claim no more jobs
 	rated      bool             // limits with a rate may apply to the worker's jobs
 }
 
-// heartbeat records that the worker is alive and runs these jobs, and stores the progress of jobs.
+// heartbeat records that the worker is alive, that it runs these jobs, and what it holds, and stores the progress of jobs.
 func (q *queries) heartbeat(
-	ctx context.Context, timeout time.Duration, jobs []*Job, unsent []*progress, reconnected bool,
+	ctx context.Context, timeout time.Duration, jobs []*Job, claimed told, unsent []*progress, reconnected bool,
 ) (p pulse, err error) {
 	ids, held := make([]int64, len(jobs)), make([]int64, len(jobs))
 	for i, job := range jobs {
@@ -35,12 +36,12 @@ func (q *queries) heartbeat(
 		var canceled []int64
 		var reasons []string
 		beat := func() error {
-			progress, args := q.progressOf(unsent, q.workerID, ids, held, reconnected)
+			progress, args := q.progressOf(unsent, q.workerID, ids, held, reconnected, claimed.running, claimed.waiting, claimed.ids)
 			return conn.QueryRow(ctx, q.text(`
 				select b.registered, b.held_ids, b.held_leases, extract(epoch from b.next_in)::double precision, b.alone_waits,
-				       b.died, b.freed, b.canceled_ids, b.reasons, S._gw_has_rate($1::text)
-				  from S.heartbeat($1::text, $2::bigint[], $3::bigint[], $4::boolean) as b`+progress), args...).
-				Scan(&p.registered, &ids, &held, &next, &p.aloneWaits, &p.died, &p.freed, &canceled, &reasons, &p.rated)
+				       b.died, b.freed, b.canceled_ids, b.reasons, b.drained, S._gw_has_rate($1::text)
+				  from S.heartbeat($1::text, $2::bigint[], $3::bigint[], $4::boolean, $5::integer, $6::integer, $7::bigint[]) as b`+progress), args...).
+				Scan(&p.registered, &ids, &held, &next, &p.aloneWaits, &p.died, &p.freed, &canceled, &reasons, &p.drained, &p.rated)
 		}
 		err := beat()
 		if len(unsent) > 0 && (isRefusal(err) || inClass(err, "42")) && !q.hasNoProgress.Swap(true) {
@@ -82,6 +83,6 @@ func (q *queries) progressOf(unsent []*progress, args ...any) (sql string, all [
 		}
 	}
 	return `
-		 cross join S._gw_set_progress($1::text, $5::bigint[], $6::bigint[], $7::double precision[], $8::text[]) as stored`,
+		 cross join S._gw_set_progress($1::text, $8::bigint[], $9::bigint[], $10::double precision[], $11::text[]) as stored`,
 		append(args, ids, leases, percents, notes)
 }

@@ -125,7 +125,7 @@ func TestAnOutcomeThatCrossesARenewalIsWrittenByTheNewLease(t *testing.T) {
 	r := newRenewal(t, 2*time.Hour)
 	job := r.jobs[0]
 	job.hold.renewing.Lock()
-	answer, err := r.heartbeater.queries.heartbeat(t.Context(), time.Minute, []*Job{job}, nil, false)
+	answer, err := r.heartbeater.queries.heartbeat(t.Context(), time.Minute, []*Job{job}, told{}, nil, false)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -68,7 +68,7 @@ func (c calls) begin() {
 		c.Errorf("breaking version is %d", version)
 	}
 	c.check(c.register(ctx, identity{tasks: []string{"a", "b"}, concurrency: 2, host: "here", pid: 1, version: "v"}))
-	pulse, err := c.heartbeat(ctx, time.Minute, nil, nil, true)
+	pulse, err := c.heartbeat(ctx, time.Minute, nil, told{}, nil, true)
 	c.check(err)
 	if !pulse.registered || pulse.next != 5*time.Second {
 		c.Errorf("the first heartbeat is answered by %+v", pulse)
@@ -113,7 +113,7 @@ func (c calls) claimAndSleep() []*Job {
 		c.Errorf("in flight are %v", inFlight)
 	}
 
-	pulse, err := c.heartbeat(ctx, time.Minute, answer.jobs, []*progress{{job: first, percent: 12.5, note: "half"}}, false)
+	pulse, err := c.heartbeat(ctx, time.Minute, answer.jobs, told{running: 1, ids: []int64{first.ID}}, []*progress{{job: first, percent: 12.5, note: "half"}}, false)
 	c.check(err)
 	if len(pulse.leases) != 3 || pulse.leases[first.ID] != first.Lease || pulse.aloneWaits {
 		c.Errorf("the heartbeat is answered by %+v, want three leases as %d", pulse, first.Lease)

@@ -222,6 +222,7 @@
 {{ template "doctor/_gw_find_limit_holders.sql" . }}
 {{ template "doctor/_gw_find_node_limits.sql" . }}
 {{ template "doctor/_gw_find_mended_jobs.sql" . }}
+{{ template "doctor/_gw_find_drained_workers.sql" . }}
 {{ template "doctor/_gw_find_no_worker.sql" . }}
 {{ template "doctor/_gw_find_unknown_tasks.sql" . }}
 {{ template "doctor/_gw_find_unreadable_jobs.sql" . }}

@@ -125,7 +125,12 @@ create table {{.schema}}._gw_workers (
   concurrency   integer     not null default 1 constraint _gw_workers_concurrency_check check (concurrency >= 1),
   crontab       text[]      not null default '{}',
   beating_since timestamptz not null default now(),
-  recovered_at  timestamptz
+  recovered_at  timestamptz,
+  told_at       timestamptz,
+  running       integer,
+  waiting       integer,
+  claimed_ids   bigint[]    not null default '{}',
+  drained_at    timestamptz
 );
 
 -- Empty except for some time after a worker died: every claim checks whether it is empty. No foreign key, as for contexts.
@@ -180,6 +185,11 @@ comment on column {{.schema}}._gw_workers.concurrency is 'How many jobs it runs 
 comment on column {{.schema}}._gw_workers.crontab is 'The identifiers of the recurring jobs in its crontab.';
 comment on column {{.schema}}._gw_workers.beating_since is 'Since when it has sent heartbeats without a gap; see heartbeat().';
 comment on column {{.schema}}._gw_workers.recovered_at is 'When the recovery of its jobs was complete after its death; null: it is alive or not recovered yet.';
+comment on column {{.schema}}._gw_workers.told_at is 'When a heartbeat last told what it holds; null: none did.';
+comment on column {{.schema}}._gw_workers.running is 'How many jobs its handlers ran then.';
+comment on column {{.schema}}._gw_workers.waiting is 'How many claimed jobs waited for a handler then.';
+comment on column {{.schema}}._gw_workers.claimed_ids is 'These jobs, running ones first, the first thousand.';
+comment on column {{.schema}}._gw_workers.drained_at is 'Since when it is to claim no more jobs; see drain_worker().';
 
 comment on table {{.schema}}._gw_suspects is
   'Suspects: jobs that a worker held when it died; see get_job_alone(). While they wait, their job_queue_id is -2; otherwise a row counts only while its worker runs the job.';

@@ -6,6 +6,9 @@
 -- missing is lost, and its handler should end. canceled_ids, reasons: jobs of this worker that cancel_jobs has
 -- canceled, whether in job_ids or not; their handlers should end, and the worker reports the outcomes as usual.
 -- registered false: the worker is not registered and should register.
+-- running, waiting, claimed_ids: how many jobs the handlers run, how many claimed jobs wait for a handler, and their ids, running ones
+-- first, of which a thousand are kept: for those who look, such as list_workers. Null: not told.
+-- drained: drain_worker was called, and the worker must claim no more jobs; it runs those that it has.
 -- alone_waits: a suspect is waiting for get_job_alone; a worker that holds other jobs calls make_room.
 -- died, freed: the workers whose jobs are now all recovered, and the number of jobs that this call freed.
 --
@@ -21,7 +24,10 @@ create or replace function {{.schema}}.heartbeat(
   worker_id   text,
   job_ids     bigint[] default '{}',
   leases      bigint[] default '{}',
-  reconnected boolean  default false
+  reconnected boolean  default false,
+  running     integer  default null,
+  waiting     integer  default null,
+  claimed_ids bigint[] default null
 )
   returns table (
     registered   boolean,
@@ -32,7 +38,8 @@ create or replace function {{.schema}}.heartbeat(
     died         text[],
     freed        bigint,
     canceled_ids bigint[],
-    reasons      text[]
+    reasons      text[],
+    drained      boolean
   )
   language plpgsql
   set search_path = pg_catalog, pg_temp
@@ -49,11 +56,12 @@ begin
   died := '{}';
   freed := 0;
 
-  select w.last_seen_at, w.beating_since, w.recovered_at, w.tasks into me
+  select w.last_seen_at, w.beating_since, w.recovered_at, w.tasks, w.drained_at into me
     from {{.schema}}._gw_workers as w
    where w.id = worker_id
      for no key update; -- a recovery of this worker has ended once this row is locked
   registered := found;
+  drained := me.drained_at is not null;
   beat_at := clock_timestamp();
   if registered then
     if reconnected is not false
@@ -64,7 +72,10 @@ begin
     end if;
     perform {{.schema}}._gw_take_sample();
     update {{.schema}}._gw_workers as w
-       set last_seen_at = beat_at, beating_since = me.beating_since, recovered_at = null
+       set last_seen_at = beat_at, beating_since = me.beating_since, recovered_at = null,
+           told_at = case when heartbeat.running is not null then beat_at end, running = heartbeat.running, waiting = heartbeat.waiting,
+           claimed_ids = case when heartbeat.running is not null
+                          then array(select u.id from unnest(heartbeat.claimed_ids) as u (id) where u.id is not null limit 1000) else '{}' end
      where w.id = worker_id;
   end if;
 
@@ -102,8 +113,8 @@ begin
 end;
 $$;
 
-comment on function {{.schema}}.heartbeat(text, bigint[], bigint[], boolean) is
-  'Records that a worker is alive, and returns which of these jobs it still holds by the leases beside them: held_ids with their new leases; a job that is missing is lost. reconnected: the connection broke after the previous heartbeat. Call it again after next_in. registered false: register again. alone_waits: a suspect is waiting for get_job_alone; a worker that holds other jobs calls make_room. died, freed: dead workers whose jobs are recovered, and the number of jobs that this call freed. canceled_ids: jobs that cancel_jobs has canceled, for the reasons beside them; end their handlers.';
+comment on function {{.schema}}.heartbeat(text, bigint[], bigint[], boolean, integer, integer, bigint[]) is
+  'Records that a worker is alive, and returns which of these jobs it still holds by the leases beside them: held_ids with their new leases; a job that is missing is lost. reconnected: the connection broke after the previous heartbeat. Call it again after next_in. registered false: register again. alone_waits: a suspect is waiting for get_job_alone; a worker that holds other jobs calls make_room. died, freed: dead workers whose jobs are recovered, and the number of jobs that this call freed. canceled_ids: jobs that cancel_jobs has canceled, for the reasons beside them; end their handlers. running, waiting, claimed_ids: how many jobs the handlers run, how many claimed jobs wait, and their ids, running ones first; list_workers() and others show them. drained: claim no more jobs; see drain_worker().';
 
 -- _gw_recover_workers; an error is recorded for doctor().
 create or replace function {{.schema}}._gw_try_to_recover(

@@ -1,6 +1,6 @@
 -- Counts the jobs of each task, of each queue for list_queues, or all jobs for queue_depth, by state; and the oldest lock of the running
 -- ones. A held job counts for the queue that it had. Of a table with more than pages pages it reads a sample; scale: for how many jobs
--- each job of that stands.
+-- each job of that stands. Running jobs are in no sample if few run among many, so those of workers that tell them are read by their ids.
 create or replace function {{.schema}}._gw_count_jobs(kind text, pages bigint)
   returns table (id integer, ready bigint, scheduled bigint, running bigint, failed bigint, locked_since timestamptz, scale double precision)
   language plpgsql stable set search_path = pg_catalog, pg_temp set jit = off
@@ -10,7 +10,15 @@ declare
   read_before constant bigint := {{.schema}}._gw_pages_read();
 begin
   return query
-  with seen as materialized (
+  with told as materialized (
+    select t.* from {{.schema}}._gw_told_jobs() as t where share < 100
+  ), read as (
+    select j.id, j.task_id, j.job_queue_id, j.run_at, j.attempts, j.max_attempts, j.locked_at, null::double precision as stands_for
+      from {{.schema}}._private_jobs as j tablesample system (share)
+     where j.locked_at is null or j.locked_by <> all (array(select distinct t.worker_id from told as t))
+    union all
+    select t.job_id, t.task_id, t.job_queue_id, t.run_at, t.attempts, t.max_attempts, t.locked_at, t.stands_for from told as t
+  ), seen as materialized (
     select case kind when 'task' then j.task_id
                      when 'queue' then
                        case when j.job_queue_id between -15 and -2
@@ -19,21 +27,41 @@ begin
                             else j.job_queue_id end
            end as id,
            {{.schema}}.job_state(j.run_at, j.attempts, j.max_attempts, j.locked_at) as state,
-           count(*) as jobs, min(j.locked_at) as locked_since
-      from {{.schema}}._private_jobs as j tablesample system (share)
+           count(*) filter (where j.stands_for is null) as jobs, coalesce(sum(j.stands_for), 0) as told, min(j.locked_at) as locked_since
+      from read as j
      group by 1, 2
   ), sample as materialized ( -- the argument makes it wait for the end of the sample
     select {{.schema}}._gw_scale(share, read_before, (select count(*) from seen)) as scale
   )
   select s.id,
-         coalesce(round(sum(s.jobs * p.scale) filter (where s.state = 'ready')), 0)::bigint,
-         coalesce(round(sum(s.jobs * p.scale) filter (where s.state = 'scheduled')), 0)::bigint,
-         coalesce(round(sum(s.jobs * p.scale) filter (where s.state = 'running')), 0)::bigint,
-         coalesce(round(sum(s.jobs * p.scale) filter (where s.state = 'failed')), 0)::bigint,
+         coalesce(round(sum(s.jobs * p.scale + s.told) filter (where s.state = 'ready')), 0)::bigint,
+         coalesce(round(sum(s.jobs * p.scale + s.told) filter (where s.state = 'scheduled')), 0)::bigint,
+         coalesce(round(sum(s.jobs * p.scale + s.told) filter (where s.state = 'running')), 0)::bigint,
+         coalesce(round(sum(s.jobs * p.scale + s.told) filter (where s.state = 'failed')), 0)::bigint,
          min(s.locked_since), p.scale
     from sample as p
     left join seen as s on true
    group by s.id, p.scale;
+end;
+$$;
+
+-- Returns the jobs that registered workers told in their last heartbeat, as they are now, without those that have ended since.
+-- stands_for: how many of the worker's jobs each is, because a worker tells a thousand at most.
+create or replace function {{.schema}}._gw_told_jobs()
+  returns table (
+    worker_id text, job_id bigint, task_id integer, job_queue_id integer, run_at timestamptz, attempts smallint, max_attempts smallint,
+    locked_at timestamptz, stands_for double precision)
+  language plpgsql stable set search_path = pg_catalog, pg_temp set enable_seqscan = off set jit = off
+as $$
+begin
+  return query
+  select w.id, j.id, j.task_id, j.job_queue_id, j.run_at, j.attempts, j.max_attempts, j.locked_at,
+         greatest(w.running + w.waiting, cardinality(w.claimed_ids)) / cardinality(w.claimed_ids)::double precision
+    from {{.schema}}._gw_workers as w
+   cross join lateral unnest(w.claimed_ids) as u (id)
+   cross join lateral (
+          select j.* from {{.schema}}._private_jobs as j where j.id = u.id and j.locked_by = w.id and j.locked_at is not null offset 0) as j
+   where w.told_at is not null;
 end;
 $$;
 

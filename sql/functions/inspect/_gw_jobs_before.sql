@@ -157,14 +157,14 @@ begin
 end;
 $$;
 
--- Returns whether a registered worker that was seen within dead_after runs a task. If no worker is registered, the fleet may
+-- Returns whether a registered worker that was seen within dead_after, and is not drained, runs a task. If no worker is registered, the fleet may
 -- consist of Node workers, which do not register: then it runs all tasks.
 create or replace function {{.schema}}._gw_is_served(task text, at timestamptz)
   returns boolean language plpgsql stable set search_path = pg_catalog, pg_temp
 as $$
 begin
   return exists (select from {{.schema}}._gw_workers as w
-                  where (w.tasks = '{}' or task = any (w.tasks)) and w.last_seen_at >= at - {{.schema}}.setting('dead_after')::interval)
+                  where (w.tasks = '{}' or task = any (w.tasks)) and w.drained_at is null and w.last_seen_at >= at - {{.schema}}.setting('dead_after')::interval)
          or not exists (select from {{.schema}}._gw_workers);
 end;
 $$;

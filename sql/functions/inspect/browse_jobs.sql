@@ -10,14 +10,14 @@ create or replace function {{.schema}}.browse_jobs(
   max_rows   integer  default 50,
   max_read   integer  default 100000
 )
-  returns table (job_ids bigint[], next_id bigint)
+  returns table (job_ids bigint[], next_id bigint, is_sample boolean)
   language plpgsql
   stable
   set search_path = pg_catalog, pg_temp
 as $$
 begin
   return query
-  select s.job_ids, s.next_id
+  select s.job_ids, s.next_id, s.is_sample
     from {{.schema}}.search_jobs(browse_jobs.job_state, browse_jobs.task, browse_jobs.queue, null, null,
                                  browse_jobs.older_than, browse_jobs.newer_than, browse_jobs.below_id,
                                  browse_jobs.max_rows, browse_jobs.max_read) as s;

@@ -3,7 +3,8 @@
 -- the last five minutes, and two counters: jobs that were added, and jobs that were deleted because they were completed
 -- or removed. The counters only grow, except when the server's statistics are reset; their growth over time is the
 -- rate. They may lag by a second.
--- Cost, is_estimate and scale are those of queue_depth; longest_running_seconds comes from the same sample.
+-- Cost, is_estimate and scale are those of queue_depth. Of a sample, running and longest_running_seconds may miss jobs of workers that
+-- do not register.
 -- Raises GWILM (pages is negative).
 create or replace function {{.schema}}.queue_stats(
   pages bigint default 20000

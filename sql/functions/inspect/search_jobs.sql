@@ -2,6 +2,8 @@
 -- ignored; error_prefix is the beginning of the last error, error_group what error_groups returns.
 -- The cost of a call is bounded, however many jobs there are and however few match: after max_read jobs it ends, whether
 -- it has found max_rows or not. next_id is the below_id with which the search continues, null if it has ended.
+-- Running jobs are found among those that registered workers told in their last heartbeat, and in a sample of 20 000 pages of the table for
+-- other workers; is_sample is true if it was not the whole table.
 -- Failed jobs, a job by its key, and the ready or scheduled jobs of a queue with fewer than 10 000 of them are found by
 -- indexes.
 -- Raises GWIST (no such state), GWILM (max_rows or max_read is negative).
@@ -18,7 +20,7 @@ create or replace function {{.schema}}.search_jobs(
   max_read     integer  default 100000,
   error_group  text     default null
 )
-  returns table (job_ids bigint[], next_id bigint)
+  returns table (job_ids bigint[], next_id bigint, is_sample boolean)
   language plpgsql
   stable
   set search_path = pg_catalog, pg_temp
@@ -30,18 +32,25 @@ declare
   wanted_task integer;
   queue_ids   integer[]; -- those under which jobs of the queue may be found: its own and that of held jobs
   candidates  bigint[];
+  share       constant real := {{.schema}}._gw_share_seen('_private_jobs', 20000);
   part        constant text := {{.schema}}._gw_part_of_group(error_group);
 begin
   perform {{.schema}}._gw_check_state(job_state);
   perform {{.schema}}._gw_check_limit('max_rows', max_rows);
   perform {{.schema}}._gw_check_limit('max_read', max_read);
   job_ids := '{}';
+  is_sample := false;
   if task is not null then
     select t.id into wanted_task from {{.schema}}._private_tasks as t where t.identifier = task;
     if not found then
       return next;
       return;
     end if;
+  end if;
+  if job_state = 'running' then
+    is_sample := share < 100;
+    candidates := array(select t.job_id from {{.schema}}._gw_told_jobs() as t)
+                  || array(select j.id from {{.schema}}._private_jobs as j tablesample system (share) where j.locked_at is not null limit 10000);
   end if;
   if queue is not null then
     queue_ids := array[(select q.id from {{.schema}}._private_job_queues as q where q.queue_name = queue), -2];
@@ -99,4 +108,4 @@ end;
 $$;
 
 comment on function {{.schema}}.search_jobs(text, text, text, text, text, interval, interval, bigint, integer, integer, text) is
-  'Returns the ids of at most max_rows jobs that match all given conditions, highest first, and next_id: the below_id with which the search continues, null if it has ended. A call reads at most max_read jobs, so it may return fewer jobs, or none, although there are more. error_prefix: the beginning of the last error; error_group: as error_groups returns it; the other conditions are those of matching_job_ids.';
+  'Returns the ids of at most max_rows jobs that match all given conditions, highest first, and next_id: the below_id with which the search continues, null if it has ended. A call reads at most max_read jobs, so it may return fewer jobs, or none, although there are more. is_sample: running jobs of workers that are not registered may be missing. error_prefix: the beginning of the last error; error_group: as error_groups returns it; the other conditions are those of matching_job_ids.';

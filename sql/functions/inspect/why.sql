@@ -138,12 +138,13 @@ begin
   return query
   select 'no worker',
          format('No registered worker that was seen in the last %s runs the task %s.', {{.schema}}.setting('dead_after'), task)
-         || coalesce((select format(' %s did, and was last seen at %s.', w.id, w.last_seen_at)
+         || coalesce((select case when w.drained_at is not null then format(' %s did, and is drained since %s.', w.id, w.drained_at)
+                                  else format(' %s did, and was last seen at %s.', w.id, w.last_seen_at) end
                         from {{.schema}}._gw_workers as w
                        where w.tasks = '{}' or task = any (w.tasks)
                        order by w.last_seen_at desc
                        limit 1), ''),
-         null::timestamptz, null::bigint[], 'Start a worker for this task.'
+         null::timestamptz, null::bigint[], 'Start a worker for this task, or let one that is drained claim again, by drain_worker(…, false).'
    where not {{.schema}}._gw_is_served(task, at);
 end;
 $$;

@@ -31,6 +31,20 @@ func TestWorkersAreUnlockedByThoseWhoSayYes(t *testing.T) {
 	b.wantPart(b.run("unlock"), 2, "", "which workers?")
 }
 
+func TestAWorkerIsDrained(t *testing.T) {
+	b := newBench(t)
+	b.exec(`select .register_worker('w', '{t}', 4)`)
+	b.want(b.run("drain", "w", "nobody"), result{1, "w: claims no more jobs from its next heartbeat on\nnobody: is not registered\n",
+		"gw-run: not registered: 1 of 2 workers\n"})
+	if !b.is("select drained from .heartbeat('w')") {
+		t.Error("the worker is not drained")
+	}
+	b.wantPart(b.run("workers"), 0, "drained", "")
+	b.want(b.run("drain", "--undo", "w"), result{stdout: "w: claims jobs again from its next heartbeat on\n"})
+	b.want(b.run("drain", "--json", "w"), result{stdout: `{"worker_id":"w","is_registered":true}` + "\n"})
+	b.wantPart(b.run("drain"), 2, "", "which workers?")
+}
+
 func TestWhatPilesUpIsRemoved(t *testing.T) {
 	b := newBench(t)
 	b.exec(`select .add_job('failed', job_key => 'k', queue_name => 'q')`, `select .permanently_fail_jobs('{1}')`,

@@ -121,10 +121,10 @@ QUEUE    READY  SCHEDULED  RUNNING  FAILED  HELD FOR  HELD BY
 letters      0          1        0       0  1 m       node
 `[1:]})
 	b.want(b.run("workers"), result{stdout: `
-WORKER  PROCESS  VERSION  RUNNING  LONGEST  STARTED   LAST SEEN       TASKS
-any     -        -            0/1  -        2 d ago   3 h ago         any
-node    -        -              0  -        -         not registered  -
-w1      host:17  v1           1/4  2 m      10 m ago  4 m ago         mail and 1 more
+WORKER  PROCESS  VERSION  STATE           RUNNING  CLAIMED  LONGEST  STARTED   LAST SEEN  TASKS
+any     -        -        silent              0/1        0  -        2 d ago   3 h ago    any
+node    -        -        not registered        0        0  -        -         -          -
+w1      host:17  v1       silent              1/4        1  2 m      10 m ago  4 m ago    mail and 1 more
 `[1:]})
 }
 

@@ -12,6 +12,7 @@ select set_eq(
   $$ values ('not examined', 'function _gw_find_old_snapshots'),
             ('not examined', 'function _gw_find_stale_locks'),
             ('not examined', 'function _gw_find_held_queues'),
+            ('not examined', 'function _gw_find_drained_workers'),
             ('not examined', 'function _gw_find_no_worker'),
             ('not examined', 'function _gw_find_unknown_tasks'),
             ('not examined', 'function _gw_find_future_times'),

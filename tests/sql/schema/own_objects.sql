@@ -23,7 +23,7 @@ select results_eq(
   $$ values ('add_job'::name), ('add_job_once'), ('add_jobs'), ('await_jobs'), ('backoff'), ('browse_jobs'),
             ('cancel_jobs'), ('cleanup'), ('complete_job'), ('complete_job_batch'), ('complete_jobs'), ('copy_job'),
             ('cron_add_job'), ('cron_between'), ('cron_matches'), ('cron_next'), ('cron_pause'), ('cron_resume'),
-            ('cron_schedule'), ('cron_unschedule'), ('debounce_job'), ('deregister_worker'), ('doctor'), ('drop_limit'),
+            ('cron_schedule'), ('cron_unschedule'), ('debounce_job'), ('deregister_worker'), ('doctor'), ('drain_worker'), ('drop_limit'),
             ('error_groups'), ('expect_result'), ('fail_job'), ('fail_job_batch'), ('fall_asleep'),
             ('force_unlock_workers'), ('get_job'), ('get_job_alone'), ('get_job_batch'), ('heartbeat'),
             ('held_by_workers'), ('job_ends'), ('job_history'), ('job_results'), ('job_state'), ('job_steps'),

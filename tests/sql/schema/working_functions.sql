@@ -46,9 +46,10 @@ select results_eq(
         '-> TABLE(next_run_at timestamp with time zone, must_look_again boolean)'),
        ('heartbeat',
         'worker_id text, job_ids bigint[] DEFAULT ''{}''::bigint[], leases bigint[] DEFAULT ''{}''::bigint[], '
-        'reconnected boolean DEFAULT false '
+        'reconnected boolean DEFAULT false, running integer DEFAULT NULL::integer, waiting integer DEFAULT NULL::integer, '
+        'claimed_ids bigint[] DEFAULT NULL::bigint[] '
         '-> TABLE(registered boolean, held_ids bigint[], held_leases bigint[], next_in interval, alone_waits boolean, '
-        'died text[], freed bigint, canceled_ids bigint[], reasons text[])'),
+        'died text[], freed bigint, canceled_ids bigint[], reasons text[], drained boolean)'),
        ('next_run_at', 'task_identifiers text[] DEFAULT NULL::text[] -> timestamp with time zone'),
        ('register_worker',
         'worker_id text, tasks text[] DEFAULT ''{}''::text[], concurrency integer DEFAULT 1, host text DEFAULT NULL::text, '

@@ -28,7 +28,7 @@ as $$
         'cron_next', 'cron_pause', 'cron_resume', 'cron_add_job',
         'matching_job_ids', 'search_jobs', 'list_jobs', 'show_jobs', 'job_steps', 'error_groups', 'list_settings', 'list_audit',
         'held_by_workers', 'skip_reasons', 'remove_job', 'complete_jobs', 'permanently_fail_jobs', 'cancel_jobs',
-        'reschedule_jobs', 'retry_jobs', 'redrive_jobs', 'copy_job', 'force_unlock_workers', 'reset_stale_locks', 'repair', 'cleanup', 'setting', 'set_setting',
+        'reschedule_jobs', 'retry_jobs', 'redrive_jobs', 'copy_job', 'force_unlock_workers', 'drain_worker', 'reset_stale_locks', 'repair', 'cleanup', 'setting', 'set_setting',
         'keep_task', 'stop_keeping_task', 'list_kept_tasks', 'job_history', 'list_history', 'task_stats', 'await_jobs', 'job_results',
         'wait_for_job', 'set_limit', 'drop_limit', 'override_lane', 'open_lane', 'list_limits', 'list_lanes', 'pause', 'resume', 'list_pauses',
         'why'])

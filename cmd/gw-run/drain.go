@@ -1,0 +1,93 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/gwsql/gw/internal/inspect"
+	"github.com/gwsql/gw/internal/stop"
+	"github.com/gwsql/gw/internal/terminal"
+)
+
+const drainHelp = `Drains workers: from its next heartbeat on, some seconds later, a worker claims no more jobs. It goes on with the
+jobs that it has claimed, and stays registered until its process stops. gw-run workers shows which workers are draining,
+and which are drained, so that their processes can be stopped without interrupting a job. --undo lets them claim again.
+
+Only workers that register can be drained, not those of Graphile Worker for Node.js.
+
+The exit code is 1 if one of the workers is not registered.`
+
+const drainExamples = `  gw-run drain gw-4a1b9c
+  gw-run drain --undo gw-4a1b9c`
+
+// drain is a run of gw-run drain.
+type drain struct {
+	database
+	json, undo bool
+}
+
+// drained tells whether a worker was there to be drained.
+type drained struct {
+	ID           string `json:"worker_id"`
+	IsRegistered bool   `json:"is_registered"`
+}
+
+func newDrainCommand(getenv func(string) string, stops *stop.Reasons) *cobra.Command {
+	d := &drain{}
+	cmd := &cobra.Command{
+		Use:     "drain WORKER...",
+		Short:   "Let workers claim no more jobs, before they are stopped",
+		Long:    drainHelp,
+		Example: drainExamples,
+		Args:    cobra.ArbitraryArgs,
+		RunE: func(cmd *cobra.Command, args []string) error {
+			if len(args) == 0 {
+				return usageError{errors.New("which workers? Give their ids, as gw-run workers shows them")}
+			}
+			return d.with(cmd, getenv, stops, func(ctx context.Context, db *session) error { return d.run(ctx, db, cmd, args) })
+		},
+	}
+	cmd.Flags().BoolVar(&d.undo, "undo", false, "let the workers claim jobs again")
+	cmd.Flags().BoolVar(&d.json, "json", false, "print one JSON object per line")
+	d.database.addFlags(cmd.Flags(), getenv)
+	cmd.Flags().SortFlags = false
+	return cmd
+}
+
+func (d *drain) run(ctx context.Context, db *session, cmd *cobra.Command, ids []string) error {
+	found, err := db.act(ctx, `
+		select u.id as worker_id, S.drain_worker(u.id, $2::boolean) as is_registered from pg_catalog.unnest($1::text[]) as u (id)`, ids, !d.undo)
+	if err != nil {
+		return fmt.Errorf("drain workers: %w", err)
+	}
+	workers, err := inspect.Decode[drained](found.Rows)
+	if err != nil {
+		return err
+	}
+	unknown := slices.DeleteFunc(slices.Clone(workers), func(w drained) bool { return w.IsRegistered })
+	if d.json {
+		err = printJSON(cmd.OutOrStdout(), found)
+	} else {
+		err = printLines(cmd.OutOrStdout(), found, d.said)
+	}
+	if err == nil && len(unknown) > 0 {
+		err = fmt.Errorf("not registered: %d of %s", len(unknown), plural(len(workers), "worker"))
+	}
+	return err
+}
+
+func (d *drain) said(w drained, _ time.Time) string {
+	what := "claims no more jobs from its next heartbeat on"
+	switch {
+	case !w.IsRegistered:
+		what = "is not registered"
+	case d.undo:
+		what = "claims jobs again from its next heartbeat on"
+	}
+	return terminal.Printable(w.ID) + ": " + what
+}
