@@ -63,7 +63,6 @@
 {{ template "limits/drop_limit.sql" . }}
 {{ template "limits/override_lane.sql" . }}
 {{ template "limits/open_lane.sql" . }}
-{{ template "limits/list_limits.sql" . }}
 {{ template "limits/_gw_paused_queues.sql" . }}
 {{ template "limits/_gw_sweep_pauses.sql" . }}
 {{ template "limits/pause.sql" . }}
@@ -137,7 +136,6 @@
 {{ template "fleet/_gw_recover_jobs.sql" . }}
 {{ template "fleet/_gw_free_jobs.sql" . }}
 {{ template "fleet/_gw_recover_workers.sql" . }}
-{{ template "fleet/samples.sql" . }}
 {{ template "fleet/heartbeat.sql" . }}
 {{ template "doctor/_gw_node_workers.sql" . }}
 {{ template "work/_gw_breaking_revision.sql" . }}
@@ -171,6 +169,7 @@
 {{ template "inspect/job_ends.sql" . }}
 {{ template "inspect/error_groups.sql" . }}
 {{ template "inspect/matching_job_ids.sql" . }}
+{{ template "inspect/_gw_job_progress.sql" . }}
 {{ template "inspect/show_jobs.sql" . }}
 {{ template "inspect/list_jobs.sql" . }}
 {{ template "inspect/_gw_count_jobs.sql" . }}
@@ -180,10 +179,15 @@
 {{ template "inspect/held_by_workers.sql" . }}
 {{ template "inspect/skip_reasons.sql" . }}
 {{ template "inspect/_gw_seen_gates.sql" . }}
+{{ template "inspect/_gw_waiting_at.sql" . }}
+{{ template "inspect/list_limits.sql" . }}
+{{ template "inspect/list_lanes.sql" . }}
+{{ template "inspect/list_pauses.sql" . }}
 {{ template "inspect/_gw_limit_holders.sql" . }}
 {{ template "inspect/_gw_jobs_before.sql" . }}
 {{ template "inspect/why.sql" . }}
 {{ template "inspect/queue_stats.sql" . }}
+{{ template "inspect/samples.sql" . }}
 {{ template "inspect/search_jobs.sql" . }}
 {{ template "inspect/browse_jobs.sql" . }}
 {{ template "inspect/list_settings.sql" . }}
