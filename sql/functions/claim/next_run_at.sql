@@ -97,7 +97,7 @@ begin
     look_at := case when {{.schema}}._gw_locked_at(cursor[3]) > now() - interval '1 second' -- earlier: of no recent claim
                     then greatest({{.schema}}._gw_locked_at(cursor[3]), now()) end;
   elsif cursor[7] between {{.schema}}._gw_lease(statement_timestamp()) and {{.schema}}._gw_lease(clock_timestamp())
-        and cursor[1] = {{.schema}}._gw_cursor_scope(row(null, task_ids, null, null, null, null, null, null, null, null)::{{.schema}}._gw_claim) then
+        and cursor[1] = {{.schema}}._gw_cursor_scope(row(null, task_ids, null, null, null, null, null, null, null)::{{.schema}}._gw_claim) then
     from_place := {{.schema}}._gw_cursor_place(cursor);
   end if;
   for entries in 50 .. 5000 by 4950 loop
@@ -106,7 +106,7 @@ begin
   end loop;
   if {{.schema}}._gw_has_limits() or exists (select from {{.schema}}._private_jobs as j where j.is_available and j.job_queue_id = -1) then
     return least(look_at, first.run_at, {{.schema}}._gw_next_pause_end(), {{.schema}}._gw_next_limited_at({{.schema}}._gw_served_tasks(
-                   row(null, task_ids, null, null, null, null, clock_timestamp(), null, null, null)::{{.schema}}._gw_claim)));
+                   row(null, task_ids, null, null, null, clock_timestamp(), null, null, null)::{{.schema}}._gw_claim)));
   end if;
   return least(look_at, first.run_at);
 end;

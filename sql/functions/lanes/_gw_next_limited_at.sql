@@ -40,21 +40,21 @@ declare
   looked_at timestamptz := clock_timestamp();
   served    integer[]   := coalesce(task_ids, array(select t.id from {{.schema}}._private_tasks as t));
   soon      constant timestamptz := looked_at + (0.002 + 0.01 * random()) * interval '1 second';
-  tasks     {{.schema}}._gw_limited_task[];
+  limited   integer[];
   last      record := {{.schema}}._gw_claim_left_work(served); -- the last claim
   since     timestamptz;
 begin
   if last.left_work then
     return soon;
   end if;
-  tasks := {{.schema}}._gw_limited_tasks(served, {{.schema}}._gw_tasks_under_limits(served));
-  if last.left_work is null and {{.schema}}._gw_tasks_with_work(tasks, looked_at, looked_at) is not null then
+  limited := {{.schema}}._gw_tasks_under_limits(served);
+  if last.left_work is null and {{.schema}}._gw_limited_tasks(served, limited, looked_at, looked_at) is not null then
     return soon;
   end if;
   since := coalesce(last.due, looked_at); -- what has become due meanwhile is work
   return (
     select nullif(least(min(j.run_at), min(e.at), min(r.opens_at)), 'infinity')
-      from unnest(tasks) as t
+      from unnest({{.schema}}._gw_limited_tasks(served, limited, looked_at)) as t
       left join lateral (
             select j.run_at
               from {{.schema}}._private_jobs as j

@@ -126,13 +126,10 @@ begin
   for round in 1..2 loop
     -- A separate statement, so that it sees what the last holders of the queue and the limits committed.
     candidates := array(
-      select row(s.ctid, s.xmin, s.id, queue_id, case when task.limit_ids <> '{}' then coalesce(l.id, 0) end, g.gates, true, false,
-                 false, null)::{{.schema}}._gw_candidate
+      select row(s.priority, s.run_at, 0, s.id, s.ctid, s.xmin, queue_id, case when task.limit_ids <> '{}' then coalesce(l.lane_id, 0) end,
+                 l.gates, true, false, false, null)::{{.schema}}._gw_candidate
         from {{.schema}}._private_jobs as s
-       cross join lateral (
-              select coalesce(array_agg(g.gate_id order by g.gate_id), '{}') as gates
-                from {{.schema}}._gw_gates_of(task.limit_ids, s.payload, s.flags) as g) as g
-        left join {{.schema}}._gw_lanes as l on l.task_id = task.task_id and l.generation = task.generation and l.gates = g.gates
+       cross join lateral {{.schema}}._gw_lane_of(task, s.payload, s.flags) as l
        where s.id = suspect_id and s.is_available and s.job_queue_id = -2 and queue_id is distinct from 0
          and not exists (
                select from {{.schema}}._private_jobs as j

@@ -23,7 +23,7 @@ begin
     if limited <> '{}' then
       came := ({{.schema}}._gw_plain_candidates(claim, limited, greatest(claim.batch_size, 50))).came;
     end if;
-    tasks := {{.schema}}._gw_tasks_with_work({{.schema}}._gw_limited_tasks(claim.task_ids, limited), claim.due, claim.claimed_at);
+    tasks := {{.schema}}._gw_limited_tasks(claim.task_ids, limited, claim.claimed_at, claim.due);
   end if;
   if tasks is null and {{.schema}}._gw_tasks_in_queues(limited) = '{}' then
     perform {{.schema}}._gw_note_left_work(claim, came);
@@ -35,7 +35,7 @@ begin
   -- As they are now. From here on they stay so, because who changes them needs a lock that this transaction has; only the first limit of
   -- a task without limits needs none, and counts from the next claim on.
   tasks := array(select row(t.*)::{{.schema}}._gw_limited_task
-                   from unnest({{.schema}}._gw_limited_tasks(claim.task_ids, limited)) as t
+                   from unnest({{.schema}}._gw_limited_tasks(claim.task_ids, limited, claim.claimed_at)) as t
                   where t.limit_ids <@ held and is_fresh);
   perform {{.schema}}._gw_empty_old_lanes(tasks);
   gate_ids := {{.schema}}._gw_count_ends(held, claim.claimed_at);
