@@ -77,7 +77,7 @@ begin
        set worker_id = get_job_alone.worker_id, is_alone = beside is not true
      where s.job_id = suspect_id;
     return query
-    select h.* from {{.schema}}._gw_held_job(worker_id, suspect_id, {{.schema}}._gw_lease(claim.claimed_at)) as h;
+    select h.* from {{.schema}}._gw_held_jobs(worker_id, array[suspect_id], {{.schema}}._gw_lease(claim.claimed_at)) as h;
     return;
   end loop;
 end;

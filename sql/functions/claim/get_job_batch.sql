@@ -136,15 +136,7 @@ begin
   claim.claimed_at := claimed_at;
   job_ids := {{.schema}}._gw_claim_others(claim);
   return query
-  select j.id,
-         (select t.identifier from {{.schema}}._private_tasks as t where t.id = j.task_id), -- null: deleted by hand
-         j.payload,
-         (select q.queue_name from {{.schema}}._private_job_queues as q where q.id = j.job_queue_id),
-         j.priority, j.run_at, j.attempts, j.max_attempts, j.key, j.flags, its_lease, j.created_at, j.last_error, j.revision,
-         case when j.job_queue_id > 0 then j.job_queue_id end, case when j.job_queue_id > 0 then 1 end
-    from {{.schema}}._private_jobs as j
-   where j.id = any (job_ids)
-   order by j.priority, j.run_at, j.id;
+  select h.* from {{.schema}}._gw_held_jobs(worker_id, job_ids, its_lease) as h;
 end;
 $$;
 

@@ -65,24 +65,6 @@ begin
 end;
 $$;
 
--- Returns the gate of a key, and makes it if there is none. The caller holds the limit.
-create or replace function {{.schema}}._gw_gate(limit_id integer, key text)
-  returns integer language plpgsql set search_path = pg_catalog, pg_temp set enable_seqscan = off set jit = off
-as $$
-declare
-  gate_id integer;
-begin
-  insert into {{.schema}}._gw_gates (limit_id, key, theoretic_at)
-  select l.id, _gw_gate.key, l.theoretic_at from {{.schema}}._gw_limits as l where l.id = _gw_gate.limit_id
-      on conflict do nothing;
-  select g.id into gate_id
-    from {{.schema}}._gw_gates as g
-   where g.limit_id = _gw_gate.limit_id and not g.is_total and coalesce(g.key, '') = coalesce(_gw_gate.key, '')
-     and (g.key is null) = (_gw_gate.key is null);
-  return gate_id;
-end;
-$$;
-
 -- Makes claims look again at these gates, whose numbers or pauses have changed. The caller holds the limits.
 create or replace function {{.schema}}._gw_look_at_gates(gate_ids integer[])
   returns void language plpgsql set search_path = pg_catalog, pg_temp set enable_seqscan = off set jit = off

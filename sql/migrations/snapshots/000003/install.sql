@@ -106,6 +106,7 @@
 {{ template "claim/_gw_lock_queued_jobs.sql" . }}
 {{ template "claim/_gw_claim_unlimited.sql" . }}
 {{ template "claim/_gw_claim_others.sql" . }}
+{{ template "claim/_gw_held_jobs.sql" . }}
 {{ template "claim/get_job_batch.sql" . }}
 {{ template "claim/_gw_waiting_suspects.sql" . }}
 {{ template "claim/get_job_alone.sql" . }}
@@ -119,8 +120,7 @@
 {{ template "report/complete_job.sql" . }}
 {{ template "report/_gw_complete_all.sql" . }}
 {{ template "report/_gw_complete_claim.sql" . }}
-{{ template "claim/_gw_held_job.sql" . }}
-{{ template "report/_gw_mark_escapes.sql" . }}
+{{ template "shared/_gw_mark_escapes.sql" . }}
 {{ template "report/_gw_put_back.sql" . }}
 {{ template "report/fail_job.sql" . }}
 {{ template "report/fail_job_batch.sql" . }}
@@ -138,8 +138,8 @@
 {{ template "fleet/_gw_recover_workers.sql" . }}
 {{ template "fleet/heartbeat.sql" . }}
 {{ template "doctor/_gw_node_workers.sql" . }}
-{{ template "work/_gw_breaking_revision.sql" . }}
-{{ template "work/_gw_breaking_version.sql" . }}
+{{ template "migrate/_gw_breaking_revision.sql" . }}
+{{ template "migrate/_gw_breaking_version.sql" . }}
 
 -- For recurring jobs.
 {{ template "cron/_gw_cron_parse.sql" . }}

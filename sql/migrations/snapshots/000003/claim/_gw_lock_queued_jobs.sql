@@ -38,19 +38,18 @@ begin
   ), fitting as materialized (
     select case when claim.batch_size = 1 then p.places else {{.schema}}._gw_within_bytes(p.places, claim.max_bytes) end as places
       from (select others || array(select s.place from streaks as s where s.is_whole) as places) as p
-  ), held as materialized (
-    select array_agg(s.job_queue_id order by s.job_queue_id) as queue_ids
-      from streaks as s
-     where s.is_whole
-       and (cardinality((select f.places from fitting as f)) = (select count(*) from streaks as w where w.is_whole) + cardinality(others)
-            or s.place = any ((select f.places from fitting as f)::tid[]))
   ), taken as (
     update {{.schema}}._private_job_queues as q
        set locked_by = claim.worker_id,
-           locked_at = claim.claimed_at -- see _gw_queue_locked_at
-                       - (width_bucket(q.id, h.queue_ids) - width_bucket(q.id - 1, h.queue_ids) - 1) * interval '1 microsecond'
-      from held as h
-     where q.id = any (h.queue_ids)
+           locked_at = claim.claimed_at - (h.jobs - 1) * interval '1 microsecond' -- see _gw_queue_locked_at
+      from (select s.job_queue_id, count(*) as jobs
+              from streaks as s
+             where s.is_whole
+               and (cardinality((select f.places from fitting as f)) = (select count(*) from streaks as w where w.is_whole) + cardinality(others)
+                    or s.place = any ((select f.places from fitting as f)::tid[]))
+             group by s.job_queue_id) as h
+     cross join lateral (select o.ctid from {{.schema}}._private_job_queues as o where o.id = h.job_queue_id offset 0) as o
+     where q.ctid = o.ctid
   )
   select f.places into places from fitting as f;
   return places;

@@ -110,8 +110,8 @@ create or replace function {{.schema}}._gw_queue_candidates(
 as $$
 begin
   return array(
-    select row(j.priority, j.run_at, 0, j.id, j.place, j.version, q.id, case when t.limit_ids <> '{}' then coalesce(l.lane_id, 0) end,
-               l.gates, false, false, false, null)::{{.schema}}._gw_candidate
+    select row(j.priority, j.run_at, 0, j.id, j.place, j.version, q.id,
+               case when t.limit_ids <> '{}' then coalesce(l.lane_id, 0) end, l.gates, false, false, false, null)::{{.schema}}._gw_candidate
       from unnest(queue_ids) as q (id)
      cross join lateral (
             select j.ctid as place, j.xmin as version, j.id, j.priority, j.run_at, j.task_id, j.payload, j.flags
