@@ -43,19 +43,6 @@ begin
 end;
 $$;
 
--- Returns the named queues whose head jobs suit a claim in a schema with limits, in the order of those heads. It only reads.
-create or replace function {{.schema}}._gw_first_queues(claim {{.schema}}._gw_claim)
-  returns integer[] language plpgsql set search_path = pg_catalog, pg_temp -- get_job_batch sets the planner options
-as $$
-begin
-  claim.queue_batch := 1;
-  return array(
-    select h.queue_id
-      from unnest({{.schema}}._gw_front_queues(claim, null, txid_current_snapshot())) with ordinality as h (priority, run_at, id, queue_id, place)
-     order by h.place);
-end;
-$$;
-
 -- Returns the heads of those of these queues that nobody works, in the order of jobs: the first job of each that the claim may take,
 -- unless somebody changes it. Queues whose row somebody has locked are among them, but do not count: they may be locked by a claim, or
 -- for a producer above READ COMMITTED. queue_ids: a queue for each of its jobs that was found. It ends after most heads, if that

@@ -85,7 +85,8 @@ begin
                             where u.id <> all (limited)
                                or t.task_id is not null and ({{.schema}}._gw_shared_room(t.limit_ids, claim.claimed_at)).room is distinct from 0);
   search.batch_size := wide;
-  queue_ids := {{.schema}}._gw_first_queues(search);
+  search.queue_batch := 1;
+  queue_ids := array(select h.queue_id from unnest({{.schema}}._gw_front_queues(search, null, txid_current_snapshot())) as h);
   more := turns_first and cardinality(queue_ids) >= wide; -- limits may hold back all of these
   candidates := {{.schema}}._gw_candidates(claim, tasks, limited, plain.plain, queue_ids, most, wide);
   without_lane := array(select u.job_id from unnest(candidates) as u where u.lane_id = 0);

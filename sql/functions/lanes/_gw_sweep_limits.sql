@@ -47,23 +47,20 @@ begin
            cross join lateral (select l.* from {{.schema}}._gw_lanes as l where l.id = u.id offset 0) as l
            where l.task_id = any (tasks) and (l.gate = 0 or (f.priority, f.run_at, f.id) < (l.priority, l.run_at, l.job_id))),
     clock_timestamp());
-  with back as (
-    update {{.schema}}._private_jobs as j
-       set job_queue_id = -1
-     where j.ctid = any (array(
-             select w.ctid
-               from unnest(lane_ids) as u (id)
-              cross join lateral (
-                    select j.ctid
-                      from {{.schema}}._private_jobs as j
-                     where j.is_available and j.job_queue_id = u.id
-                       and not exists (select from {{.schema}}._gw_lanes as l where l.id = u.id)
-                     limit 1000
-                       for update skip locked) as w
-              limit 1000))
-    returning j.id
-  )
-  select count(*) into lost from back as b;
+  update {{.schema}}._private_jobs as j
+     set job_queue_id = -1
+   where j.ctid = any (array(
+           select w.ctid
+             from unnest(lane_ids) as u (id)
+            cross join lateral (
+                  select j.ctid
+                    from {{.schema}}._private_jobs as j
+                   where j.is_available and j.job_queue_id = u.id
+                     and not exists (select from {{.schema}}._gw_lanes as l where l.id = u.id)
+                   limit 1000
+                     for update skip locked) as w
+            limit 1000));
+  get diagnostics lost = row_count;
   delete from {{.schema}}._gw_queued_lanes as q
    where not exists (select from {{.schema}}._private_jobs as j where j.id = q.job_id and j.locked_at is not null offset 0);
   perform {{.schema}}._gw_drop_idle(held, tasks);
