@@ -19,6 +19,7 @@
 
 -- For operators: fleet-wide settings and registered workers.
 {{ template "fleet/settings.sql" . }}
+{{ template "admin/set_setting.sql" . }}
 {{ template "fleet/workers.sql" . }}
 {{ template "admin/_gw_record_act.sql" . }}
 {{ template "fleet/_gw_suspects.sql" . }}

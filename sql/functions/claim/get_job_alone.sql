@@ -90,6 +90,7 @@ begin
       return false;
     end if;
     gate_ids := {{.schema}}._gw_count_ends(held, claim.claimed_at);
+    perform {{.schema}}._gw_make_lanes(array[task], array[suspect_id]);
   end if;
   if queue_id is not null then
     perform from {{.schema}}._private_job_queues as q
@@ -100,21 +101,17 @@ begin
     end if;
   end if;
 
-  for round in 1..2 loop
-    -- A separate statement, so that it sees what the last holders of the queue and the limits committed.
-    candidates := array(
-      select row(s.priority, s.run_at, 0, s.id, s.ctid, s.xmin, queue_id, case when task.limit_ids <> '{}' then coalesce(l.lane_id, 0) end,
-                 l.gates, true, false, false, null)::{{.schema}}._gw_candidate
-        from {{.schema}}._private_jobs as s
-       cross join lateral {{.schema}}._gw_lane_of(task, s.payload, s.flags) as l
-       where s.id = suspect_id and s.is_available and s.job_queue_id = -2 and queue_id is distinct from 0
-         and not exists (
-               select from {{.schema}}._private_jobs as j
-                where j.is_available and j.job_queue_id = queue_id and (j.priority, j.run_at, j.id) < (s.priority, s.run_at, s.id)
-                  and {{.schema}}._gw_suits_claim(j.run_at, j.task_id, j.flags, claim)));
-    exit when candidates[1].lane_id is distinct from 0;
-    perform {{.schema}}._gw_make_lanes(array[task], array[suspect_id]);
-  end loop;
+  -- A separate statement, so that it sees what the last holders of the queue and the limits committed.
+  candidates := array(
+    select row(s.priority, s.run_at, 0, s.id, s.ctid, s.xmin, queue_id, case when task.limit_ids <> '{}' then coalesce(l.lane_id, 0) end,
+               l.gates, true, false, false, null)::{{.schema}}._gw_candidate
+      from {{.schema}}._private_jobs as s
+     cross join lateral {{.schema}}._gw_lane_of(task, s.payload, s.flags) as l
+     where s.id = suspect_id and s.is_available and s.job_queue_id = -2 and queue_id is distinct from 0
+       and not exists (
+             select from {{.schema}}._private_jobs as j
+              where j.is_available and j.job_queue_id = queue_id and (j.priority, j.run_at, j.id) < (s.priority, s.run_at, s.id)
+                and {{.schema}}._gw_suits_claim(j.run_at, j.task_id, j.flags, claim)));
   choice := {{.schema}}._gw_choose_jobs(candidates, 1, claim.claimed_at);
   started := {{.schema}}._gw_start_jobs(claim, choice.chosen, '{}');
   perform {{.schema}}._gw_name_gates(gate_ids || started.gate_ids, claim.claimed_at); -- what has ended is for the next claim, too
