@@ -32,13 +32,8 @@ as $$
           'when workers are notified of a new job: always, only while one of them is sleeping (idle), or never')
 $$;
 
-create or replace function {{.schema}}.setting(
-  name text
-)
-  returns text
-  language plpgsql
-  stable
-  set search_path = pg_catalog, pg_temp
+create or replace function {{.schema}}.setting(name text)
+  returns text language plpgsql stable set search_path = pg_catalog, pg_temp
 as $$
 begin
   return coalesce((select s.value from {{.schema}}._gw_settings as s where s.name = setting.name),

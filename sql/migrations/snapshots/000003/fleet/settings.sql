@@ -34,13 +34,8 @@ $$;
 
 comment on function {{.schema}}._gw_known_settings() is 'Internal: returns all settings with their defaults and bounds: an interval, a number, or one of a few words.';
 
-create or replace function {{.schema}}.setting(
-  name text
-)
-  returns text
-  language plpgsql
-  stable
-  set search_path = pg_catalog, pg_temp
+create or replace function {{.schema}}.setting(name text)
+  returns text language plpgsql stable set search_path = pg_catalog, pg_temp
 as $$
 begin
   return coalesce((select s.value from {{.schema}}._gw_settings as s where s.name = setting.name),
