@@ -106,15 +106,13 @@ create or replace function {{.schema}}._gw_set_turns(gate_ids integer[])
 as $$
 begin
   update {{.schema}}._gw_lanes as l
-     set (running, served_at) = (select g.running, g.served_at from {{.schema}}._gw_gates as g where g.id = l.fair_gate)
-   where l.ctid = any (array(
-           select l.ctid
-             from unnest(gate_ids) as u (id)
-            cross join lateral (select g.id, g.running, g.served_at from {{.schema}}._gw_gates as g where g.id = u.id offset 0) as g
-            cross join lateral (select l.ctid
-                                  from {{.schema}}._gw_lanes as l
-                                 where l.fair_gate = g.id and (l.running, l.served_at) is distinct from (g.running, g.served_at)
-                                offset 0) as l));
+     set running = g.running, served_at = g.served_at
+    from unnest(gate_ids) as u (id)
+   cross join lateral (select g.running, g.served_at from {{.schema}}._gw_gates as g where g.id = u.id offset 0) as g
+   cross join lateral (select o.ctid from {{.schema}}._gw_lanes as o
+                        where o.fair_gate = u.id and (o.running, o.served_at) is distinct from (g.running, g.served_at)
+                       offset 0) as o
+   where l.ctid = o.ctid;
 end;
 $$;
 

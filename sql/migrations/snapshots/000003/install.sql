@@ -53,18 +53,18 @@
 {{ template "lanes/_gw_start_jobs.sql" . }}
 {{ template "lanes/_gw_claim_limited.sql" . }}
 {{ template "lanes/_gw_next_limited_at.sql" . }}
-{{ template "lanes/_gw_change_limits.sql" . }}
-{{ template "lanes/_gw_running_at.sql" . }}
-{{ template "lanes/_gw_settle.sql" . }}
-{{ template "lanes/_gw_sweep_limits.sql" . }}
 
 -- For limits.
 {{ template "limits/_gw_rates.sql" . }}
+{{ template "limits/_gw_change_limits.sql" . }}
+{{ template "limits/_gw_running_at.sql" . }}
+{{ template "limits/_gw_settle.sql" . }}
 {{ template "limits/set_limit.sql" . }}
 {{ template "limits/drop_limit.sql" . }}
 {{ template "limits/override_lane.sql" . }}
 {{ template "limits/open_lane.sql" . }}
 {{ template "limits/_gw_paused_queues.sql" . }}
+{{ template "limits/_gw_sweep_limits.sql" . }}
 {{ template "limits/_gw_sweep_pauses.sql" . }}
 {{ template "limits/pause.sql" . }}
 {{ template "fleet/_gw_has_rate.sql" . }}

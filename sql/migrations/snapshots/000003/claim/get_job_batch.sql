@@ -36,8 +36,8 @@ declare
   task_ids   integer[];
   task_names text[];
   is_plain   boolean; -- first search for jobs without a queue, at the start of their index
-  snapshot   txid_snapshot;
-  reads      bigint;
+  snapshot   txid_snapshot := txid_current_snapshot();
+  reads      bigint := {{.schema}}._gw_index_reads();
   job_ids    bigint[];
 begin
   -- One condition instead of several, because each costs a microsecond.
@@ -60,8 +60,6 @@ begin
   end if;
 
   if is_plain then
-    snapshot := txid_current_snapshot();
-    reads := {{.schema}}._gw_index_reads();
     return query
     with claimed as (
       update {{.schema}}._private_jobs as j

@@ -49,7 +49,8 @@ begin
       from unnest(chosen) as u
      cross join unnest(u.gates) as g (id)
      where u.starts
-     group by g.id)) || {{.schema}}._gw_place_lanes(
+     group by g.id));
+  gate_ids := gate_ids || {{.schema}}._gw_place_lanes(
     lane_ids || array(select u.lane_id from unnest(chosen) as u where not (u.starts and u.is_incoming) and u.queue_id is null),
     claim.claimed_at);
   perform {{.schema}}._gw_set_turns(gate_ids); -- of other lanes that have these gates
@@ -72,23 +73,23 @@ begin
   end if;
   with placed as (
     update {{.schema}}._gw_lanes as l
-       set (running, served_at) = (
-             select coalesce(min(g.running), 0), coalesce(min(g.served_at), l.served_at) from {{.schema}}._gw_gates as g where g.id = l.fair_gate),
-           (gate, priority, run_at, job_id) = (
-             select case when f.id is null then 0
-                         else (select min(r.gate_id) from {{.schema}}._gw_gate_rooms(l.gates, _gw_place_lanes.at) as r where r.room = 0) end,
-                    f.priority, f.run_at, f.id
-               from (values (0)) as one
-               left join lateral (
-                     select j.priority, j.run_at, j.id
-                       from {{.schema}}._private_jobs as j
-                      where j.is_available and j.job_queue_id = l.id
-                      order by j.priority, j.run_at, j.id
-                      limit 1) as f on true)
-     where l.ctid = any (array(
-             select l.ctid
-               from (select distinct u.id from unnest(lane_ids) as u (id)) as u
-              cross join lateral (select l.ctid from {{.schema}}._gw_lanes as l where l.id = u.id offset 0) as l))
+       set gate      = case when f.id is null then 0
+                            else (select min(r.gate_id) from {{.schema}}._gw_gate_rooms(l.gates, _gw_place_lanes.at) as r where r.room = 0) end,
+           priority  = f.priority,
+           run_at    = f.run_at,
+           job_id    = f.id,
+           running   = coalesce(g.running, 0),
+           served_at = coalesce(g.served_at, l.served_at)
+      from (select distinct u.id from unnest(lane_ids) as u (id)) as u
+     cross join lateral (select o.ctid, o.fair_gate from {{.schema}}._gw_lanes as o where o.id = u.id offset 0) as o
+      left join lateral (select g.running, g.served_at from {{.schema}}._gw_gates as g where g.id = o.fair_gate offset 0) as g on true
+      left join lateral (
+            select j.priority, j.run_at, j.id
+              from {{.schema}}._private_jobs as j
+             where j.is_available and j.job_queue_id = u.id
+             order by j.priority, j.run_at, j.id
+             limit 1) as f on true
+     where l.ctid = o.ctid
     returning l.gate
   )
   select array_agg(distinct p.gate) into gate_ids from placed as p where p.gate > 0;
