@@ -30,7 +30,7 @@ begin
   job_ids := array(select o.job_id from unnest(outcomes) as o);
   leases := array(select o.lease from unnest(outcomes) as o);
   held := {{.schema}}._gw_hold(worker_id, job_ids, leases);
-  if held is not null then
+  if held <> '{}' then
     if {{.schema}}._gw_keeps() then
       perform {{.schema}}._gw_note_attempts(
         outcome, array[worker_id], job_ids, leases,

@@ -21,7 +21,7 @@ begin
     ended := {{.schema}}._gw_hold(worker_id, job_ids, leases);
     completed := array(select e.job_id from unnest(ended) as e);
     delete from {{.schema}}._private_jobs as j where j.id = any (completed);
-    perform {{.schema}}._gw_release(worker_id, ended, 'ended') where ended is not null;
+    perform {{.schema}}._gw_release(worker_id, ended, 'ended') where ended <> '{}';
     perform {{.schema}}._gw_wake_for(job_ids) where cardinality(completed) < cardinality(job_ids);
   end if;
   return query select u.id from unnest(completed) as u (id);
