@@ -57,7 +57,7 @@ begin
   select coalesce(array_agg(row(f.priority, f.run_at, f.id, f.job_queue_id)::{{.schema}}._gw_place order by f.priority, f.run_at, f.id), '{}'),
          coalesce(sum(least(f.jobs, claim.queue_batch)) filter (where f.counts), 0)
     into heads, jobs
-    from (select h.job_queue_id, h.priority, h.run_at, h.id, w.counts, q.jobs
+    from (select q.id as job_queue_id, h.priority, h.run_at, h.id, w.counts, q.jobs
             from (select u.id, count(*) as jobs
                     from unnest(queue_ids) with ordinality as u (id, place)
                    group by u.id
@@ -67,14 +67,8 @@ begin
                    from {{.schema}}._private_job_queues as w
                   where w.id = q.id and w.locked_at is null
                  offset 0) as w
-           cross join lateral (
-                 select j.job_queue_id, j.priority, j.run_at, j.id, j.xmax
-                   from {{.schema}}._private_jobs as j
-                  where j.is_available and j.job_queue_id = q.id
-                    and {{.schema}}._gw_suits_claim(j.run_at, j.task_id, j.flags, claim)
-                  order by j.priority, j.run_at, j.id
-                  limit 1) as h
-           where {{.schema}}._gw_may_lock(h.xmax, snapshot)
+           cross join lateral {{.schema}}._gw_first_in_queue(q.id, claim, 1) as h
+           where {{.schema}}._gw_may_lock(h.locker, snapshot)
            limit most) as f;
 end;
 $$;

@@ -109,13 +109,7 @@ begin
     select row(j.priority, j.run_at, 0, j.id, j.place, j.version, q.id,
                case when t.limit_ids <> '{}' then coalesce(l.lane_id, 0) end, l.gates, false, false, false, null)::{{.schema}}._gw_candidate
       from unnest(queue_ids) as q (id)
-     cross join lateral (
-            select j.ctid as place, j.xmin as version, j.id, j.priority, j.run_at, j.task_id, j.payload, j.flags
-              from {{.schema}}._private_jobs as j
-             where j.is_available and j.job_queue_id = q.id
-               and {{.schema}}._gw_suits_claim(j.run_at, j.task_id, j.flags, claim)
-             order by j.priority, j.run_at, j.id
-             limit 1) as j
+     cross join lateral {{.schema}}._gw_first_in_queue(q.id, claim, 1) as j
       left join unnest(tasks) as t on t.task_id = j.task_id
       left join lateral {{.schema}}._gw_lane_of(row(t.*)::{{.schema}}._gw_limited_task, j.payload, j.flags) as l on t.limit_ids <> '{}'
      where t.task_id is not null or j.task_id <> all (limited));

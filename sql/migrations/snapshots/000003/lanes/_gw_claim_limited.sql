@@ -132,12 +132,7 @@ begin
       from unnest(chosen) as u
      where u.queue_id is null
         or u.queue_id = any (queue_ids)
-           and u.place = (select j.ctid
-                            from {{.schema}}._private_jobs as j
-                           where j.is_available and j.job_queue_id = u.queue_id
-                             and {{.schema}}._gw_suits_claim(j.run_at, j.task_id, j.flags, claim)
-                           order by j.priority, j.run_at, j.id
-                           limit 1));
+           and u.place = (select j.place from {{.schema}}._gw_first_in_queue(u.queue_id, claim, 1) as j));
 end;
 $$;
 
