@@ -83,7 +83,7 @@ func releaseWithoutSamples(t *testing.T) (files, next fs.FS) {
 func removeSamples(t *testing.T, directory string) (made string) {
 	t.Helper()
 	table := regexp.MustCompile(`(?ms)^(?:create table|comment on table|comment on column) \{\{\.schema\}\}\._gw_samples\b.*?;\n`)
-	uses := regexp.MustCompile(`(?m)^(?:\{\{ template "fleet/samples.sql" \. \}\}| +perform \{\{\.schema\}\}\._gw_take_sample\(\);|` +
+	uses := regexp.MustCompile(`(?m)^(?:\{\{ template "inspect/samples.sql" \. \}\}| +perform \{\{\.schema\}\}\._gw_take_sample\(\);|` +
 		` +delete from \{\{\.schema\}\}\._gw_samples .*;| +'_gw_samples',)\n`)
 	err := fs.WalkDir(os.DirFS(directory), ".", func(path string, entry fs.DirEntry, err error) error {
 		switch {

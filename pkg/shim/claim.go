@@ -120,7 +120,7 @@ func (q *queries) readUnread(ctx context.Context, from string, args ...any) (job
 // readHeld reads a job that claimUnread has claimed; it returns none if the worker no longer holds it.
 func (q *queries) readHeld(ctx context.Context, job *Job) ([]*Job, error) {
 	answer, err := q.readClaim(ctx, []string{job.TaskIdentifier},
-		onlyJobs+`S._gw_held_job($1::text, $2::bigint, $3::bigint) as j`, q.workerID, job.ID, job.Lease)
+		onlyJobs+`S._gw_held_jobs($1::text, $2::bigint[], $3::bigint) as j`, q.workerID, []int64{job.ID}, job.Lease)
 	return answer.jobs, err
 }
 

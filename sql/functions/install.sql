@@ -19,6 +19,7 @@
 
 -- For operators: fleet-wide settings and registered workers.
 {{ template "fleet/settings.sql" . }}
+{{ template "admin/set_setting.sql" . }}
 {{ template "fleet/workers.sql" . }}
 {{ template "admin/_gw_record_act.sql" . }}
 {{ template "fleet/_gw_suspects.sql" . }}
@@ -52,19 +53,18 @@
 {{ template "lanes/_gw_start_jobs.sql" . }}
 {{ template "lanes/_gw_claim_limited.sql" . }}
 {{ template "lanes/_gw_next_limited_at.sql" . }}
-{{ template "lanes/_gw_change_limits.sql" . }}
-{{ template "lanes/_gw_running_at.sql" . }}
-{{ template "lanes/_gw_settle.sql" . }}
-{{ template "lanes/_gw_sweep_limits.sql" . }}
 
 -- For limits.
 {{ template "limits/_gw_rates.sql" . }}
+{{ template "limits/_gw_change_limits.sql" . }}
+{{ template "limits/_gw_running_at.sql" . }}
+{{ template "limits/_gw_settle.sql" . }}
 {{ template "limits/set_limit.sql" . }}
 {{ template "limits/drop_limit.sql" . }}
 {{ template "limits/override_lane.sql" . }}
 {{ template "limits/open_lane.sql" . }}
-{{ template "limits/list_limits.sql" . }}
 {{ template "limits/_gw_paused_queues.sql" . }}
+{{ template "limits/_gw_sweep_limits.sql" . }}
 {{ template "limits/_gw_sweep_pauses.sql" . }}
 {{ template "limits/pause.sql" . }}
 {{ template "fleet/_gw_has_rate.sql" . }}
@@ -107,6 +107,7 @@
 {{ template "claim/_gw_lock_queued_jobs.sql" . }}
 {{ template "claim/_gw_claim_unlimited.sql" . }}
 {{ template "claim/_gw_claim_others.sql" . }}
+{{ template "claim/_gw_held_jobs.sql" . }}
 {{ template "claim/get_job_batch.sql" . }}
 {{ template "claim/_gw_waiting_suspects.sql" . }}
 {{ template "claim/get_job_alone.sql" . }}
@@ -120,8 +121,7 @@
 {{ template "report/complete_job.sql" . }}
 {{ template "report/_gw_complete_all.sql" . }}
 {{ template "report/_gw_complete_claim.sql" . }}
-{{ template "claim/_gw_held_job.sql" . }}
-{{ template "report/_gw_mark_escapes.sql" . }}
+{{ template "shared/_gw_mark_escapes.sql" . }}
 {{ template "report/_gw_put_back.sql" . }}
 {{ template "report/fail_job.sql" . }}
 {{ template "report/fail_job_batch.sql" . }}
@@ -137,11 +137,10 @@
 {{ template "fleet/_gw_recover_jobs.sql" . }}
 {{ template "fleet/_gw_free_jobs.sql" . }}
 {{ template "fleet/_gw_recover_workers.sql" . }}
-{{ template "fleet/samples.sql" . }}
 {{ template "fleet/heartbeat.sql" . }}
 {{ template "doctor/_gw_node_workers.sql" . }}
-{{ template "work/_gw_breaking_revision.sql" . }}
-{{ template "work/_gw_breaking_version.sql" . }}
+{{ template "migrate/_gw_breaking_revision.sql" . }}
+{{ template "migrate/_gw_breaking_version.sql" . }}
 
 -- For recurring jobs.
 {{ template "cron/_gw_cron_parse.sql" . }}
@@ -171,6 +170,7 @@
 {{ template "inspect/job_ends.sql" . }}
 {{ template "inspect/error_groups.sql" . }}
 {{ template "inspect/matching_job_ids.sql" . }}
+{{ template "inspect/_gw_job_progress.sql" . }}
 {{ template "inspect/show_jobs.sql" . }}
 {{ template "inspect/list_jobs.sql" . }}
 {{ template "inspect/_gw_count_jobs.sql" . }}
@@ -180,10 +180,15 @@
 {{ template "inspect/held_by_workers.sql" . }}
 {{ template "inspect/skip_reasons.sql" . }}
 {{ template "inspect/_gw_seen_gates.sql" . }}
+{{ template "inspect/_gw_waiting_at.sql" . }}
+{{ template "inspect/list_limits.sql" . }}
+{{ template "inspect/list_lanes.sql" . }}
+{{ template "inspect/list_pauses.sql" . }}
 {{ template "inspect/_gw_limit_holders.sql" . }}
 {{ template "inspect/_gw_jobs_before.sql" . }}
 {{ template "inspect/why.sql" . }}
 {{ template "inspect/queue_stats.sql" . }}
+{{ template "inspect/samples.sql" . }}
 {{ template "inspect/search_jobs.sql" . }}
 {{ template "inspect/browse_jobs.sql" . }}
 {{ template "inspect/list_settings.sql" . }}

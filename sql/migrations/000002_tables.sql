@@ -506,13 +506,12 @@ create type {{.schema}}._gw_keyed_spec as (
   job_id   bigint
 );
 
--- What a claim is for, as its parts pass it on. task_ids: null is all tasks. flagged_tasks, task_flags: see _gw_task_flags.
+-- What a claim is for, as its parts pass it on. task_ids: null is all tasks. task_flags: see _gw_task_flags.
 create type {{.schema}}._gw_claim as (
   worker_id       text,
   task_ids        integer[],
   forbidden_flags text[],
-  flagged_tasks   integer[],
-  task_flags      text[],
+  task_flags      jsonb,
   due             timestamptz,
   claimed_at      timestamptz,
   batch_size      integer,
@@ -537,14 +536,17 @@ create type {{.schema}}._gw_limited_task as (
   is_fair    boolean
 );
 
--- A job that a claim looks at while limits apply. place, version: its row; without, the lane is empty. queue_id: its named queue.
--- lane_id: its lane; 0: it is still to be made; null: it needs none. gates: those that it passes. is_incoming: it is not in its lane
--- yet. waits: its lane is where it waits, not the incoming jobs. parks: it goes into its lane in any case. starts: it is to start;
--- otherwise it goes into its lane; before that is decided, false: it is to take turns.
+-- A job that a claim looks at while limits apply. priority, run_at, turn, job_id: its place in their order. place, version: its row;
+-- without, the lane is empty. queue_id: its named queue. lane_id: its lane; 0: it is still to be made; null: it needs none. gates: those
+-- that it passes. is_incoming: it is not in its lane yet. waits: its lane is where it waits, not the incoming jobs. parks: it goes into
+-- its lane in any case. starts: it is to start; otherwise it goes into its lane; before that is decided, false: it is to take turns.
 create type {{.schema}}._gw_candidate as (
+  priority    smallint,
+  run_at      timestamptz,
+  turn        bigint,
+  job_id      bigint,
   place       tid,
   version     xid,
-  job_id      bigint,
   queue_id    integer,
   lane_id     integer,
   gates       integer[],
@@ -552,6 +554,16 @@ create type {{.schema}}._gw_candidate as (
   waits       boolean,
   parks       boolean,
   starts      boolean
+);
+
+-- What a gate has to count: jobs that start (less than 0: that have ended), for how many starts its rate is charged, until when it is
+-- closed, and when a job was started.
+create type {{.schema}}._gw_gate_change as (
+  gate_id      integer,
+  jobs         bigint,
+  charged      double precision,
+  closed_until timestamptz,
+  served_at    timestamptz
 );
 
 -- A job that a worker holds no longer: the queue or lane in which it ran, and by which lock.
@@ -668,6 +680,7 @@ comment on type {{.schema}}._gw_claim is 'Internal: what a claim is for, as its 
 comment on type {{.schema}}._gw_place is 'Internal: a place in the order of jobs.';
 comment on type {{.schema}}._gw_limited_task is 'Internal: a task to which limits apply.';
 comment on type {{.schema}}._gw_candidate is 'Internal: a job that a claim looks at while limits apply.';
+comment on type {{.schema}}._gw_gate_change is 'Internal: what a gate of a limit has to count.';
 comment on type {{.schema}}._gw_ended_job is 'Internal: a job that a worker holds no longer.';
 comment on type {{.schema}}._gw_outcome is 'Internal: what becomes of a job that goes back into the table.';
 

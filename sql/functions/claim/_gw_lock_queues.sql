@@ -31,12 +31,7 @@ begin
                              where q.id = h.queue_id and q.locked_at is null
                                for no key update skip locked) as q
                      limit wanted) as l
-             cross join lateral (
-                    select
-                      from {{.schema}}._private_jobs as j
-                     where j.is_available and j.job_queue_id = l.id
-                       and {{.schema}}._gw_suits_claim(j.run_at, j.task_id, j.flags, claim)
-                     limit claim.queue_batch) as j
+             cross join lateral {{.schema}}._gw_first_in_queue(l.id, claim, claim.queue_batch) as j
              limit claim.batch_size) as e
      group by e.id, e.place
      order by e.place);

@@ -7,17 +7,10 @@
 -- Locks: suspects by id; skips locked ones.
 -- Raises GWWFF (forbidden flags of tasks).
 create or replace function {{.schema}}.make_room(
-  task_identifiers     text[]      default null,
-  forbidden_flags      text[]      default null,
-  now                  timestamptz default now(),
-  task_forbidden_flags json        default null
-)
-  returns interval
-  language plpgsql
-  set search_path = pg_catalog, pg_temp
-  set enable_seqscan = off
-  set enable_bitmapscan = off
-  set jit = off
+  task_identifiers text[] default null, forbidden_flags text[] default null, now timestamptz default now(),
+  task_forbidden_flags json default null)
+  returns interval language plpgsql set search_path = pg_catalog, pg_temp set enable_seqscan = off
+  set enable_bitmapscan = off set jit = off
 as $$
 declare
   beat_every constant interval := {{.schema}}._gw_beat_every();

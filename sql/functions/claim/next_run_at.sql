@@ -71,17 +71,10 @@ $$;
 -- it are many. If the last claim of this session found nothing and has not searched in front of its cursor, the result is not later than
 -- when a claim will: a job that has become ready there, such as one that a worker has returned, must not wait for another notification.
 -- Jobs with limits count from when claims may start them, and paused ones from the end of the pause.
-create or replace function {{.schema}}.next_run_at(
-  task_identifiers text[] default null
-)
-  returns timestamptz
-  language plpgsql
-  stable
-  set search_path = pg_catalog, pg_temp
+create or replace function {{.schema}}.next_run_at(task_identifiers text[] default null)
+  returns timestamptz language plpgsql stable set search_path = pg_catalog, pg_temp
   set plan_cache_mode = force_generic_plan -- because of the limit
-  set enable_seqscan = off
-  set enable_bitmapscan = off
-  set jit = off
+  set enable_seqscan = off set enable_bitmapscan = off set jit = off
 as $$
 declare
   task_ids   integer[];
@@ -97,7 +90,7 @@ begin
     look_at := case when {{.schema}}._gw_locked_at(cursor[3]) > now() - interval '1 second' -- earlier: of no recent claim
                     then greatest({{.schema}}._gw_locked_at(cursor[3]), now()) end;
   elsif cursor[7] between {{.schema}}._gw_lease(statement_timestamp()) and {{.schema}}._gw_lease(clock_timestamp())
-        and cursor[1] = {{.schema}}._gw_cursor_scope(row(null, task_ids, null, null, null, null, null, null, null, null)::{{.schema}}._gw_claim) then
+        and cursor[1] = {{.schema}}._gw_cursor_scope(row(null, task_ids, null, null, null, null, null, null, null)::{{.schema}}._gw_claim) then
     from_place := {{.schema}}._gw_cursor_place(cursor);
   end if;
   for entries in 50 .. 5000 by 4950 loop
@@ -105,8 +98,9 @@ begin
     exit when first.is_ours is not false or first.run_at > now() + interval '1 second';
   end loop;
   if {{.schema}}._gw_has_limits() or exists (select from {{.schema}}._private_jobs as j where j.is_available and j.job_queue_id = -1) then
-    return least(look_at, first.run_at, {{.schema}}._gw_next_pause_end(), {{.schema}}._gw_next_limited_at({{.schema}}._gw_served_tasks(
-                   row(null, task_ids, null, null, null, null, clock_timestamp(), null, null, null)::{{.schema}}._gw_claim)));
+    return least(look_at, first.run_at, {{.schema}}._gw_next_limited_at({{.schema}}._gw_served_tasks(
+                   row(null, task_ids, null, null, null, clock_timestamp(), null, null, null)::{{.schema}}._gw_claim)),
+                 (select min(p.until) from {{.schema}}._gw_pauses as p where p.until > clock_timestamp() and p.until < 'infinity'));
   end if;
   return least(look_at, first.run_at);
 end;

@@ -1,11 +1,7 @@
 -- Returns which of these transactions have not ended; for null, all transactions that have written something and have
 -- not ended. The next statement sees what the other transactions committed. Call it in a transaction of its own.
-create or replace function {{.schema}}.still_in_flight(
-  transactions bigint[] default null
-)
-  returns bigint[]
-  language plpgsql
-  set search_path = pg_catalog, pg_temp
+create or replace function {{.schema}}.still_in_flight(transactions bigint[] default null)
+  returns bigint[] language plpgsql set search_path = pg_catalog, pg_temp
 as $$
 declare
   -- PostgreSQL 12 has these names, too.

@@ -1,16 +1,9 @@
 -- Workers register themselves. A registered worker has to call heartbeat(), or it counts as dead.
 
 create or replace function {{.schema}}.register_worker(
-  worker_id   text,
-  tasks       text[]  default '{}',
-  concurrency integer default 1,
-  host        text    default null,
-  pid         integer default null,
-  version     text    default null
-)
-  returns void
-  language plpgsql
-  set search_path = pg_catalog, pg_temp
+  worker_id text, tasks text[] default '{}', concurrency integer default 1, host text default null,
+  pid integer default null, version text default null)
+  returns void language plpgsql set search_path = pg_catalog, pg_temp
 as $$
 begin
   perform {{.schema}}._gw_check_worker_id(worker_id);
@@ -31,12 +24,8 @@ $$;
 comment on function {{.schema}}.register_worker(text, text[], integer, text, integer, text) is
   'Registers a worker: the tasks it runs, its concurrency, its host, process id and version. From then on the worker has to call heartbeat. Registering again updates these values.';
 
-create or replace function {{.schema}}.deregister_worker(
-  worker_id text
-)
-  returns boolean
-  language plpgsql
-  set search_path = pg_catalog, pg_temp
+create or replace function {{.schema}}.deregister_worker(worker_id text)
+  returns boolean language plpgsql set search_path = pg_catalog, pg_temp
 as $$
 begin
   delete from {{.schema}}._gw_sleepers as s where s.worker_id = deregister_worker.worker_id;

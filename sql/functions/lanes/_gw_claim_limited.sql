@@ -23,7 +23,7 @@ begin
     if limited <> '{}' then
       came := ({{.schema}}._gw_plain_candidates(claim, limited, greatest(claim.batch_size, 50))).came;
     end if;
-    tasks := {{.schema}}._gw_tasks_with_work({{.schema}}._gw_limited_tasks(claim.task_ids, limited), claim.due, claim.claimed_at);
+    tasks := {{.schema}}._gw_limited_tasks(claim.task_ids, limited, claim.claimed_at, claim.due);
   end if;
   if tasks is null and {{.schema}}._gw_tasks_in_queues(limited) = '{}' then
     perform {{.schema}}._gw_note_left_work(claim, came);
@@ -35,7 +35,7 @@ begin
   -- As they are now. From here on they stay so, because who changes them needs a lock that this transaction has; only the first limit of
   -- a task without limits needs none, and counts from the next claim on.
   tasks := array(select row(t.*)::{{.schema}}._gw_limited_task
-                   from unnest({{.schema}}._gw_limited_tasks(claim.task_ids, limited)) as t
+                   from unnest({{.schema}}._gw_limited_tasks(claim.task_ids, limited, claim.claimed_at)) as t
                   where t.limit_ids <@ held and is_fresh);
   perform {{.schema}}._gw_empty_old_lanes(tasks);
   gate_ids := {{.schema}}._gw_count_ends(held, claim.claimed_at);
@@ -85,7 +85,8 @@ begin
                             where u.id <> all (limited)
                                or t.task_id is not null and ({{.schema}}._gw_shared_room(t.limit_ids, claim.claimed_at)).room is distinct from 0);
   search.batch_size := wide;
-  queue_ids := {{.schema}}._gw_first_queues(search);
+  search.queue_batch := 1;
+  queue_ids := array(select h.queue_id from unnest({{.schema}}._gw_front_queues(search, null, txid_current_snapshot())) as h);
   more := turns_first and cardinality(queue_ids) >= wide; -- limits may hold back all of these
   candidates := {{.schema}}._gw_candidates(claim, tasks, limited, plain.plain, queue_ids, most, wide);
   without_lane := array(select u.job_id from unnest(candidates) as u where u.lane_id = 0);
@@ -127,11 +128,6 @@ begin
       from unnest(chosen) as u
      where u.queue_id is null
         or u.queue_id = any (queue_ids)
-           and u.place = (select j.ctid
-                            from {{.schema}}._private_jobs as j
-                           where j.is_available and j.job_queue_id = u.queue_id
-                             and {{.schema}}._gw_suits_claim(j.run_at, j.task_id, j.flags, claim)
-                           order by j.priority, j.run_at, j.id
-                           limit 1));
+           and u.place = (select j.place from {{.schema}}._gw_first_in_queue(u.queue_id, claim, 1) as j));
 end;
 $$;

@@ -13,23 +13,6 @@ begin
 end;
 $$;
 
--- Returns whether the last claim of these tasks in this session has left work, and up to when jobs were due for it; null if there was none
--- within the last second.
-create or replace function {{.schema}}._gw_claim_left_work(
-  task_ids integer[], out left_work boolean, out due timestamptz)
-  language plpgsql stable set search_path = pg_catalog, pg_temp
-as $$
-declare
-  parts text[] := regexp_match(current_setting('gw.claim_left', true), '^([0-9]{1,17}) (-?[0-9]{1,10}) (t|f)$');
-begin
-  if parts[2] = hashtext(task_ids::text)::text
-     and parts[1]::bigint between {{.schema}}._gw_lease(clock_timestamp()) - 1000000 and {{.schema}}._gw_lease(clock_timestamp()) then
-    left_work := parts[3] = 't';
-    due := {{.schema}}._gw_locked_at(parts[1]::bigint);
-  end if;
-end;
-$$;
-
 -- Returns when to search again for jobs under limits of these tasks (all if null); null if nothing is known to become due. If there is work
 -- now, the result is soon. The result may be too early, never too late.
 create or replace function {{.schema}}._gw_next_limited_at(task_ids integer[])
@@ -40,21 +23,24 @@ declare
   looked_at timestamptz := clock_timestamp();
   served    integer[]   := coalesce(task_ids, array(select t.id from {{.schema}}._private_tasks as t));
   soon      constant timestamptz := looked_at + (0.002 + 0.01 * random()) * interval '1 second';
-  tasks     {{.schema}}._gw_limited_task[];
-  last      record := {{.schema}}._gw_claim_left_work(served); -- the last claim
+  limited   integer[];
+  last      text[]      := regexp_match(current_setting('gw.claim_left', true), '^([0-9]{1,17}) (-?[0-9]{1,10}) (t|f)$');
   since     timestamptz;
 begin
-  if last.left_work then
+  if (last[2] = hashtext(served::text)::text
+      and last[1]::bigint between {{.schema}}._gw_lease(looked_at) - 1000000 and {{.schema}}._gw_lease(looked_at)) is not true then
+    last := null; -- not of these tasks and the last second
+  elsif last[3] = 't' then
     return soon;
   end if;
-  tasks := {{.schema}}._gw_limited_tasks(served, {{.schema}}._gw_tasks_under_limits(served));
-  if last.left_work is null and {{.schema}}._gw_tasks_with_work(tasks, looked_at, looked_at) is not null then
+  limited := {{.schema}}._gw_tasks_under_limits(served);
+  if last is null and {{.schema}}._gw_limited_tasks(served, limited, looked_at, looked_at) is not null then
     return soon;
   end if;
-  since := coalesce(last.due, looked_at); -- what has become due meanwhile is work
+  since := coalesce({{.schema}}._gw_locked_at(last[1]::bigint), looked_at); -- what has become due meanwhile is work
   return (
     select nullif(least(min(j.run_at), min(e.at), min(r.opens_at)), 'infinity')
-      from unnest(tasks) as t
+      from unnest({{.schema}}._gw_limited_tasks(served, limited, looked_at)) as t
       left join lateral (
             select j.run_at
               from {{.schema}}._private_jobs as j

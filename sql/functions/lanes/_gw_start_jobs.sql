@@ -5,15 +5,11 @@
 -- The caller holds the limits, and the queues of the jobs.
 -- Locks: jobs, without waiting; rows of gates, lanes and queues, which the caller holds.
 create or replace function {{.schema}}._gw_start_jobs(
-  claim {{.schema}}._gw_claim, chosen {{.schema}}._gw_candidate[], lane_ids integer[], out ids bigint[],
-  out gate_ids integer[])
+  claim {{.schema}}._gw_claim, chosen {{.schema}}._gw_candidate[], lane_ids integer[], out ids bigint[], out gate_ids integer[])
   language plpgsql set search_path = pg_catalog, pg_temp -- get_job_batch sets the planner options
 as $$
 declare
-  places   tid[]; -- of the jobs that start
-  job_ids  bigint[]; -- of the chosen ones, in order, and for each:
-  queues   integer[];
-  jobs     integer[]; -- of each of gate_ids, which are in order
+  places tid[]; -- of the jobs that start
 begin
   with locked as materialized (
     select u.*
@@ -31,42 +27,29 @@ begin
     chosen := array(select row(u.*)::{{.schema}}._gw_candidate from unnest(chosen) as u where not u.starts or u.place = any (places));
   end if;
 
-  select array_agg(u.job_id order by u.job_id), array_agg(coalesce(u.queue_id, u.lane_id) order by u.job_id),
-         array_agg(u.job_id) filter (where u.starts)
-    into job_ids, queues, ids
-    from unnest(chosen) as u;
-  update {{.schema}}._private_jobs as j
-     set job_queue_id = queues[width_bucket(j.id, job_ids)]
-   where j.ctid = any (array(select u.place from unnest(chosen) as u where not u.starts));
-  update {{.schema}}._private_jobs as j
-     set attempts     = j.attempts + 1,
-         locked_by    = claim.worker_id,
-         locked_at    = claim.claimed_at,
-         job_queue_id = queues[width_bucket(j.id, job_ids)]
-   where j.ctid = any (places);
+  with placed as (
+    update {{.schema}}._private_jobs as j
+       set attempts     = j.attempts + u.starts::integer,
+           locked_by    = case when u.starts then claim.worker_id else j.locked_by end,
+           locked_at    = case when u.starts then claim.claimed_at end,
+           job_queue_id = coalesce(u.queue_id, u.lane_id)
+      from unnest(chosen) as u
+     where j.ctid = u.place
+    returning j.id, u.starts
+  )
+  select array_agg(p.id) filter (where p.starts) into ids from placed as p;
   insert into {{.schema}}._gw_queued_lanes as q (job_id, lane_id)
   select u.job_id, u.lane_id from unnest(chosen) as u where u.starts and u.queue_id is not null and u.lane_id is not null
       on conflict on constraint _gw_queued_lanes_pkey do update set lane_id = excluded.lane_id;
   update {{.schema}}._private_job_queues as q
      set locked_by = claim.worker_id, locked_at = claim.claimed_at
    where q.id = any (array(select u.queue_id from unnest(chosen) as u where u.starts and u.queue_id is not null));
-  select array_agg(p.id order by p.id), array_agg(p.jobs order by p.id)
-    into gate_ids, jobs
-    from (select g.id, count(*)::integer as jobs
-            from unnest(chosen) as u
-           cross join unnest(u.gates) as g (id)
-           where u.starts
-           group by g.id) as p;
-  if gate_ids is not null then
-    update {{.schema}}._gw_gates as g
-       set running      = g.running + jobs[width_bucket(g.id, gate_ids)],
-           served_at    = claim.claimed_at,
-           theoretic_at = coalesce(greatest(g.theoretic_at, claim.claimed_at) + (
-                            select {{.schema}}._gw_charge(jobs[width_bucket(g.id, gate_ids)], coalesce(g.rate, l.rate), coalesce(g.per, l.per))
-                              from {{.schema}}._gw_limits as l
-                             where l.id = g.limit_id), g.theoretic_at) -- without a rate
-     where g.ctid = any ({{.schema}}._gw_places_of_gates(gate_ids));
-  end if;
+  gate_ids := {{.schema}}._gw_count_at_gates(array(
+    select row(g.id, count(*), count(*), null, claim.claimed_at)::{{.schema}}._gw_gate_change
+      from unnest(chosen) as u
+     cross join unnest(u.gates) as g (id)
+     where u.starts
+     group by g.id));
   gate_ids := gate_ids || {{.schema}}._gw_place_lanes(
     lane_ids || array(select u.lane_id from unnest(chosen) as u where not (u.starts and u.is_incoming) and u.queue_id is null),
     claim.claimed_at);
@@ -88,23 +71,23 @@ begin
   end if;
   with placed as (
     update {{.schema}}._gw_lanes as l
-       set (running, served_at) = (
-             select coalesce(min(g.running), 0), coalesce(min(g.served_at), l.served_at) from {{.schema}}._gw_gates as g where g.id = l.fair_gate),
-           (gate, priority, run_at, job_id) = (
-             select case when f.id is null then 0
-                         else (select min(r.gate_id) from {{.schema}}._gw_gate_rooms(l.gates, _gw_place_lanes.at) as r where r.room = 0) end,
-                    f.priority, f.run_at, f.id
-               from (values (0)) as one
-               left join lateral (
-                     select j.priority, j.run_at, j.id
-                       from {{.schema}}._private_jobs as j
-                      where j.is_available and j.job_queue_id = l.id
-                      order by j.priority, j.run_at, j.id
-                      limit 1) as f on true)
-     where l.ctid = any (array(
-             select l.ctid
-               from (select distinct u.id from unnest(lane_ids) as u (id)) as u
-              cross join lateral (select l.ctid from {{.schema}}._gw_lanes as l where l.id = u.id offset 0) as l))
+       set gate      = case when f.id is null then 0
+                            else (select min(r.gate_id) from {{.schema}}._gw_gate_rooms(l.gates, _gw_place_lanes.at) as r where r.room = 0) end,
+           priority  = f.priority,
+           run_at    = f.run_at,
+           job_id    = f.id,
+           running   = coalesce(g.running, 0),
+           served_at = coalesce(g.served_at, l.served_at)
+      from (select distinct u.id from unnest(lane_ids) as u (id)) as u
+     cross join lateral (select o.ctid, o.fair_gate from {{.schema}}._gw_lanes as o where o.id = u.id offset 0) as o
+      left join lateral (select g.running, g.served_at from {{.schema}}._gw_gates as g where g.id = o.fair_gate offset 0) as g on true
+      left join lateral (
+            select j.priority, j.run_at, j.id
+              from {{.schema}}._private_jobs as j
+             where j.is_available and j.job_queue_id = u.id
+             order by j.priority, j.run_at, j.id
+             limit 1) as f on true
+     where l.ctid = o.ctid
     returning l.gate
   )
   select array_agg(distinct p.gate) into gate_ids from placed as p where p.gate > 0;

@@ -2,13 +2,8 @@
 -- freed, 0 if the sweep is not due. What may wait is done by tidy, in a call of its own.
 -- Locks: the row of the sweep, or returns 0 if another transaction holds it; then what reset_stale_locks locks.
 -- Raises GWWEX unless expiry is positive and at most 1000 years.
-create or replace function {{.schema}}.stale_sweep(
-  expiry interval default '4 hours'
-)
-  returns bigint
-  language plpgsql
-  set search_path = pg_catalog, pg_temp
-  set jit = off
+create or replace function {{.schema}}.stale_sweep(expiry interval default '4 hours')
+  returns bigint language plpgsql set search_path = pg_catalog, pg_temp set jit = off
 as $$
 begin
   perform {{.schema}}._gw_check_expiry(expiry);

@@ -31,12 +31,3 @@ begin
   end if;
 end;
 $$;
-
--- Returns when the next pause ends by itself, so that workers look for jobs then; null if none does.
-create or replace function {{.schema}}._gw_next_pause_end()
-  returns timestamptz language plpgsql stable set search_path = pg_catalog, pg_temp
-as $$
-begin
-  return (select min(p.until) from {{.schema}}._gw_pauses as p where p.until > clock_timestamp() and p.until < 'infinity');
-end;
-$$;

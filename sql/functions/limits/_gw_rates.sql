@@ -46,11 +46,7 @@ begin
                              from {{.schema}}._gw_limits as l
                             where l.id = g.limit_id);
   update {{.schema}}._gw_gates as g set served_at = at where g.limit_id = any (limit_ids) and g.served_at > at + interval '1 second';
-  if found then
-    update {{.schema}}._gw_lanes as l set served_at = at
-     where l.served_at > at + interval '1 second'
-       and l.fair_gate = any (array(select g.id from {{.schema}}._gw_gates as g where g.limit_id = any (limit_ids)));
-  end if;
+  perform {{.schema}}._gw_set_turns(array(select g.id from {{.schema}}._gw_gates as g where g.limit_id = any (limit_ids))) where found;
   update {{.schema}}._gw_limits as l
      set theoretic_at = at
    where l.id = any (limit_ids) and l.theoretic_at > at + {{.schema}}._gw_charge(coalesce(l.burst, l.rate), l.rate, l.per) + interval '1 second';

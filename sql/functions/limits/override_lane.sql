@@ -3,16 +3,9 @@
 -- Locks: what _gw_change_limits and _gw_lock_limits lock, for the tasks of the limit.
 -- Raises GWLNM, GWLVA, GWLHB.
 create or replace function {{.schema}}.override_lane(
-  limit_name  text,
-  lane        text,
-  max_running integer  default null,
-  rate        integer  default null,
-  per         interval default null,
-  burst       integer  default null
-)
-  returns void
-  language plpgsql
-  set search_path = pg_catalog, pg_temp
+  limit_name text, lane text, max_running integer default null, rate integer default null, per interval default null,
+  burst integer default null)
+  returns void language plpgsql set search_path = pg_catalog, pg_temp
 as $$
 #variable_conflict use_variable
 declare
@@ -26,7 +19,7 @@ begin
     raise exception 'The numbers of the lane ''%'' of the limit ''%'' are invalid: %.', lane, limit_name, wrong using errcode = 'GWLVA';
   end if;
   i := {{.schema}}._gw_change_limit(limit_name, keyed => true);
-  gate_id := {{.schema}}._gw_gate(i.id, lane);
+  insert into {{.schema}}._gw_gates (limit_id, key, theoretic_at) values (i.id, lane, i.theoretic_at) on conflict do nothing;
   at := clock_timestamp();
   update {{.schema}}._gw_gates as g
      set max_running = max_running, rate = rate, per = per, burst = burst,
@@ -34,7 +27,8 @@ begin
            g.theoretic_at, at,
            {{.schema}}._gw_charge(coalesce(g.burst, g.rate, i.burst, i.rate), coalesce(g.rate, i.rate), coalesce(g.per, i.per)),
            {{.schema}}._gw_charge(coalesce(burst, rate, i.burst, i.rate), coalesce(rate, i.rate), coalesce(per, i.per)))
-   where g.id = gate_id;
+   where g.limit_id = i.id and not g.is_total and coalesce(g.key, '') = lane and g.key is not null
+  returning g.id into gate_id;
   perform {{.schema}}._gw_look_at_gates(array[gate_id]);
   perform {{.schema}}._gw_record_act('override lane', 0, limit_name || ', lane ' || lane || ': ' || coalesce(
     nullif(concat_ws(', ', 'max_running ' || max_running, 'rate ' || rate || ' per ' || per, 'burst ' || burst), ''), 'as the limit'));

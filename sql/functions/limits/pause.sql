@@ -8,16 +8,9 @@
 -- what _gw_look_after_pause locks.
 -- Raises GWLVA, GWLNM, GWLHB.
 create or replace function {{.schema}}.pause(
-  task       text        default null,
-  queue      text        default null,
-  limit_name text        default null,
-  lane       text        default null,
-  reason     text        default null,
-  until      timestamptz default null
-)
-  returns void
-  language plpgsql
-  set search_path = pg_catalog, pg_temp
+  task text default null, queue text default null, limit_name text default null, lane text default null,
+  reason text default null, until timestamptz default null)
+  returns void language plpgsql set search_path = pg_catalog, pg_temp
 as $$
 #variable_conflict use_variable
 declare
@@ -60,14 +53,8 @@ comment on function {{.schema}}.pause(text, text, text, text, text, timestamptz)
 -- Locks: as pause.
 -- Raises GWLHB.
 create or replace function {{.schema}}.resume(
-  task       text default null,
-  queue      text default null,
-  limit_name text default null,
-  lane       text default null
-)
-  returns boolean
-  language plpgsql
-  set search_path = pg_catalog, pg_temp
+  task text default null, queue text default null, limit_name text default null, lane text default null)
+  returns boolean language plpgsql set search_path = pg_catalog, pg_temp
 as $$
 #variable_conflict use_variable
 begin
@@ -124,34 +111,3 @@ as $$
   select coalesce('task ' || _gw_paused.task, 'queue ' || _gw_paused.queue,
                   'limit ' || _gw_paused.limit_name || coalesce(', lane ' || _gw_paused.lane, ''), 'everything')
 $$;
-
--- Returns the pauses, the oldest first. Those that have ended by themselves are left out. Roles that may see no payloads, such as
--- monitors, see neither keys of lanes nor reasons.
-create or replace function {{.schema}}.list_pauses()
-  returns table (
-    task       text,
-    queue      text,
-    limit_name text,
-    lane       text,
-    reason     text,
-    author     text,
-    paused_at  timestamptz,
-    until      timestamptz
-  )
-  language plpgsql
-  stable
-  set search_path = pg_catalog, pg_temp
-as $$
-declare
-  sees constant boolean := {{.schema}}._gw_sees_data();
-begin
-  return query
-  select p.task, p.queue_name, p.limit_name, case when sees then p.key end, case when sees then p.reason end, p.author, p.paused_at, p.until
-    from {{.schema}}._gw_pauses as p
-   where coalesce(p.until, 'infinity') > clock_timestamp()
-   order by p.id;
-end;
-$$;
-
-comment on function {{.schema}}.list_pauses() is
-  'Returns the pauses in force, the oldest first.';

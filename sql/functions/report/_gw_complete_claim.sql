@@ -1,9 +1,10 @@
 -- Completes jobs of one claim, or, if lease is null, jobs that the worker holds by any lease: deletes their rows and frees their
 -- queues. Returns the ids of the completed jobs, or null if all were completed.
--- It is for a transaction that does nothing else; see at_once of _gw_release.
+-- at_once: the transaction does nothing else; see _gw_release.
 -- Locks: job rows by id, then queue rows by id.
 -- Raises GWWOB if an id is null or repeated.
-create or replace function {{.schema}}._gw_complete_claim(worker_id text, job_ids bigint[], lease bigint)
+create or replace function {{.schema}}._gw_complete_claim(
+  worker_id text, job_ids bigint[], lease bigint, at_once boolean default true)
   returns bigint[] language plpgsql set search_path = pg_catalog, pg_temp set plan_cache_mode = force_generic_plan
   set enable_seqscan = off set enable_bitmapscan = off set jit = off
 as $$
@@ -23,7 +24,7 @@ begin
     into completed, ended
     from gone as g;
   if ended is not null then
-    perform {{.schema}}._gw_release(worker_id, ended, 'ended', true);
+    perform {{.schema}}._gw_release(worker_id, ended, 'ended', at_once);
   end if;
   if completed is not null then
     perform {{.schema}}._gw_check_outcomes(job_ids, null); -- some are no longer held, or the ids are invalid

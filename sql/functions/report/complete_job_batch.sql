@@ -3,52 +3,26 @@
 -- Locks: job rows by id, then queue rows by id.
 -- Raises GWWOB if the arrays do not match.
 create or replace function {{.schema}}.complete_job_batch(
-  worker_id text,
-  job_ids   bigint[],
-  leases    bigint[] default null,
-  results   json[]   default null
-)
-  returns setof bigint
-  language plpgsql
-  set search_path = pg_catalog, pg_temp
-  set plan_cache_mode = force_generic_plan
-  set enable_seqscan = off
-  set enable_bitmapscan = off
-  set jit = off
+  worker_id text, job_ids bigint[], leases bigint[] default null, results json[] default null)
+  returns setof bigint language plpgsql set search_path = pg_catalog, pg_temp set plan_cache_mode = force_generic_plan
+  set enable_seqscan = off set enable_bitmapscan = off set jit = off
 as $$
 declare
   completed bigint[];
-  ended     {{.schema}}._gw_ended_job[]; -- those of them that are in queues or lanes
+  ended     {{.schema}}._gw_ended_job[];
 begin
   if results is not null then
     perform {{.schema}}._gw_take_results(worker_id, job_ids, leases, results);
   end if;
   if leases is null or cardinality(leases) = cardinality(job_ids) and leases[1] = all (leases) then
-    -- Jobs of one claim, or jobs that the worker holds by any lease.
-    with gone as (
-      delete from {{.schema}}._private_jobs as j
-       where j.id = any (job_ids)
-         and j.locked_by = worker_id
-         and coalesce((select {{.schema}}._gw_locked_at(leases[1])), j.locked_at) = j.locked_at
-      returning j.id, j.job_queue_id, j.locked_at
-    )
-    select array_agg(g.id),
-           array_agg(row(g.id, g.job_queue_id, g.locked_at)::{{.schema}}._gw_ended_job) filter (where g.job_queue_id is not null)
-      into completed, ended
-      from gone as g;
-  else
-    -- Jobs of several claims, or invalid arguments.
+    completed := coalesce({{.schema}}._gw_complete_claim(worker_id, job_ids, leases[1], at_once => false), job_ids);
+  else -- jobs of several claims, or invalid arguments
     perform {{.schema}}._gw_check_outcomes(job_ids, leases);
     ended := {{.schema}}._gw_hold(worker_id, job_ids, leases);
     completed := array(select e.job_id from unnest(ended) as e);
     delete from {{.schema}}._private_jobs as j where j.id = any (completed);
-  end if;
-  if ended is not null then
-    perform {{.schema}}._gw_release(worker_id, ended, 'ended');
-  end if;
-  if (cardinality(completed) = cardinality(job_ids)) is not true then
-    perform {{.schema}}._gw_check_outcomes(job_ids, leases); -- some are no longer held, or the ids are invalid
-    perform {{.schema}}._gw_wake_for(job_ids);
+    perform {{.schema}}._gw_release(worker_id, ended, 'ended') where ended <> '{}';
+    perform {{.schema}}._gw_wake_for(job_ids) where cardinality(completed) < cardinality(job_ids);
   end if;
   return query select u.id from unnest(completed) as u (id);
 end;

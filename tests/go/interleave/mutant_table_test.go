@@ -75,7 +75,7 @@ var mutants = []mutant{
 	},
 	{
 		name: "renew_leases renews one job of several of a queue", function: "renew_leases",
-		sound: "and (j.job_queue_id = any (left_ids)) is not true", broken: "",
+		sound: "or not exists (select from", broken: "or true or not exists (select from",
 		where: "running streak", sessions: []string{"renew", "streak"},
 	},
 	{
@@ -84,7 +84,7 @@ var mutants = []mutant{
 		where: "running streak", sessions: []string{"unlock", "streak"},
 	},
 	{
-		name: "complete_job without the lease", function: "complete_job_batch", sound: "_gw_locked_at(leases[1])", broken: "_gw_locked_at(null)",
+		name: "complete_job without the lease", function: "_gw_complete_claim", sound: "_gw_locked_at(lease)", broken: "_gw_locked_at(null)",
 		where: "running", sessions: []string{"complete by lease", "renew"},
 	},
 	{
@@ -113,7 +113,7 @@ var mutants = []mutant{
 		where: "running", sessions: []string{"step", "dedupe"},
 	},
 	{
-		name: "complete_job does not free the queue", function: "complete_job_batch", sound: "if ended is not null then", broken: "if false then",
+		name: "complete_job does not free the queue", function: "_gw_complete_claim", sound: "if ended is not null then", broken: "if false then",
 		where: "running queue", sessions: []string{"complete", "get_job"},
 	},
 	{
@@ -143,7 +143,7 @@ var mutants = []mutant{
 		where: "dead queue", sessions: []string{"beat", "heartbeat"},
 	},
 	{
-		name: "a late outcome holds the row of a freed job, and notifies nobody", function: "complete_job_batch",
+		name: "a late outcome holds the row of a freed job, and notifies nobody", function: "_gw_complete_claim",
 		sound: "perform \"graphile_worker\"._gw_wake_for(job_ids);", broken: "",
 		where: "busy", sessions: []string{"complete", "unlock"},
 	},

@@ -34,7 +34,7 @@ select pg_temp.done('q1');
 select is(pg_temp.holder(), 'pause', 'the end of the job gives the queue to the pause');
 select is(pg_temp.next(), '', 'so the next one waits');
 update _gw_pauses set until = clock_timestamp() + interval '1 day';
-select is(_gw_next_pause_end(), (select until from _gw_pauses), 'workers know when to look again');
+select is(next_run_at(), (select until from _gw_pauses), 'workers know when to look again');
 update _gw_pauses set until = clock_timestamp();
 select is(pg_temp.next(), 'q2', 'and the first claim after its end ends it');
 select is((select count(*) from _gw_pauses), 0::bigint, 'for good');

@@ -14,8 +14,8 @@ select results_eq(
         and 'search_path=pg_catalog, pg_temp' <> all (coalesce(p.proconfig, '{}'))
       order by 1 $$,
   $$ values ('_gw_after'::name, 'sql'::name), ('_gw_after_seconds', 'sql'), ('_gw_before', 'sql'), ('_gw_charge', 'sql'),
-            ('_gw_cron_matches_day', 'sql'), ('_gw_cursor_scope', 'sql'), ('_gw_error_group', 'sql'), ('_gw_first_line', 'sql'),
-            ('_gw_gate_rooms', 'sql'), ('_gw_gates_of', 'sql'), ('_gw_has_own_place', 'sql'), ('_gw_in_calendar', 'sql'), ('_gw_index_reads', 'sql'), ('_gw_is_free', 'plpgsql'),
+            ('_gw_cron_matches_day', 'sql'), ('_gw_cursor_scope', 'sql'), ('_gw_error_group', 'sql'), ('_gw_first_in_queue', 'sql'), ('_gw_first_line', 'sql'),
+            ('_gw_gate_rooms', 'sql'), ('_gw_gates_of', 'sql'), ('_gw_has_own_place', 'sql'), ('_gw_held_jobs', 'sql'), ('_gw_in_calendar', 'sql'), ('_gw_index_reads', 'sql'), ('_gw_is_free', 'plpgsql'),
             ('_gw_is_held', 'sql'), ('_gw_is_of_group', 'sql'), ('_gw_is_stale', 'sql'), ('_gw_job_is_refused', 'sql'), ('_gw_keeps', 'sql'),
             ('_gw_known_settings', 'sql'), ('_gw_lane_of', 'sql'), ('_gw_lease', 'sql'), ('_gw_locked_at', 'sql'), ('_gw_may_lock', 'sql'),
             ('_gw_merged_payload', 'sql'), ('_gw_most_bytes', 'sql'), ('_gw_name_lock', 'sql'), ('_gw_packed_lines', 'sql'),

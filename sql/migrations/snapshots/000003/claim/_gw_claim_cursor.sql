@@ -141,9 +141,9 @@ comment on function {{.schema}}._gw_put_claim_cursor({{.schema}}._gw_claim, {{.s
 create or replace function {{.schema}}._gw_cursor_scope(claim {{.schema}}._gw_claim)
   returns bigint language sql stable
 as $$
-  select 9007199254740991 operator(pg_catalog.&) pg_catalog.hashtextextended(pg_catalog.format('%s %s %s %s %s',
+  select 9007199254740991 operator(pg_catalog.&) pg_catalog.hashtextextended(pg_catalog.format('%s %s %s %s',
     '{{ replace "'" "''" .schema }}._private_jobs'::pg_catalog.regclass::pg_catalog.oid, claim.task_ids, claim.forbidden_flags,
-    claim.flagged_tasks, claim.task_flags), 0)
+    claim.task_flags), 0)
 $$;
 
 comment on function {{.schema}}._gw_cursor_scope({{.schema}}._gw_claim) is 'Internal: returns a number for the claims that share a claim cursor.';

@@ -45,21 +45,6 @@ $$;
 
 comment on function {{.schema}}._gw_front_queues({{.schema}}._gw_claim, {{.schema}}._gw_place, txid_snapshot) is 'Internal: returns the heads of the first free queues, in the order of jobs, before a place (null: of all).';
 
--- Returns the named queues whose head jobs suit a claim in a schema with limits, in the order of those heads. It only reads.
-create or replace function {{.schema}}._gw_first_queues(claim {{.schema}}._gw_claim)
-  returns integer[] language plpgsql set search_path = pg_catalog, pg_temp -- get_job_batch sets the planner options
-as $$
-begin
-  claim.queue_batch := 1;
-  return array(
-    select h.queue_id
-      from unnest({{.schema}}._gw_front_queues(claim, null, txid_current_snapshot())) with ordinality as h (priority, run_at, id, queue_id, place)
-     order by h.place);
-end;
-$$;
-
-comment on function {{.schema}}._gw_first_queues({{.schema}}._gw_claim) is 'Internal: returns the named queues whose head jobs suit a claim in a schema with limits, in the order of those heads.';
-
 -- Returns the heads of those of these queues that nobody works, in the order of jobs: the first job of each that the claim may take,
 -- unless somebody changes it. Queues whose row somebody has locked are among them, but do not count: they may be locked by a claim, or
 -- for a producer above READ COMMITTED. queue_ids: a queue for each of its jobs that was found. It ends after most heads, if that
@@ -74,7 +59,7 @@ begin
   select coalesce(array_agg(row(f.priority, f.run_at, f.id, f.job_queue_id)::{{.schema}}._gw_place order by f.priority, f.run_at, f.id), '{}'),
          coalesce(sum(least(f.jobs, claim.queue_batch)) filter (where f.counts), 0)
     into heads, jobs
-    from (select h.job_queue_id, h.priority, h.run_at, h.id, w.counts, q.jobs
+    from (select q.id as job_queue_id, h.priority, h.run_at, h.id, w.counts, q.jobs
             from (select u.id, count(*) as jobs
                     from unnest(queue_ids) with ordinality as u (id, place)
                    group by u.id
@@ -84,14 +69,8 @@ begin
                    from {{.schema}}._private_job_queues as w
                   where w.id = q.id and w.locked_at is null
                  offset 0) as w
-           cross join lateral (
-                 select j.job_queue_id, j.priority, j.run_at, j.id, j.xmax
-                   from {{.schema}}._private_jobs as j
-                  where j.is_available and j.job_queue_id = q.id
-                    and {{.schema}}._gw_suits_claim(j.run_at, j.task_id, j.flags, claim)
-                  order by j.priority, j.run_at, j.id
-                  limit 1) as h
-           where {{.schema}}._gw_may_lock(h.xmax, snapshot)
+           cross join lateral {{.schema}}._gw_first_in_queue(q.id, claim, 1) as h
+           where {{.schema}}._gw_may_lock(h.locker, snapshot)
            limit most) as f;
 end;
 $$;

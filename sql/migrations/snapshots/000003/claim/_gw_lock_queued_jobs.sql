@@ -13,23 +13,20 @@ declare
   places tid[];
 begin
   with chosen as materialized (
-    select c.job_queue_id, c.ctid, c.xmin, c.number, c.follows
-      from (select q.place, n.*, row_number() over (partition by q.place order by n.priority, n.run_at, n.id) as number
-              from unnest(queue_ids) with ordinality as q (id, place)
-             cross join lateral (
-                    select j.job_queue_id, j.ctid, j.xmin, j.priority, j.run_at, j.id, j.key is null and j.last_error is null as follows
-                      from {{.schema}}._private_jobs as j
-                     where j.is_available and j.job_queue_id = q.id
-                       and {{.schema}}._gw_suits_claim(j.run_at, j.task_id, j.flags, claim)
-                     order by j.priority, j.run_at, j.id
-                     limit case when cardinality(queue_ids) + cardinality(others) < claim.batch_size then claim.queue_batch else 1 end) as n) as c
-     order by c.number > 1, c.place, c.number
+    select c.job_queue_id, c.place, c.version, c.number, c.follows
+      from (select q.id as job_queue_id, q.number as queue, n.place, n.version, n.key is null and n.last_error is null as follows,
+                   row_number() over (partition by q.number order by n.priority, n.run_at, n.id) as number
+              from unnest(queue_ids) with ordinality as q (id, number)
+             cross join lateral {{.schema}}._gw_first_in_queue(
+                    q.id, claim,
+                    case when cardinality(queue_ids) + cardinality(others) < claim.batch_size then claim.queue_batch else 1 end) as n) as c
+     order by c.number > 1, c.queue, c.number
      limit claim.batch_size - cardinality(others)
   ), locked as (
     select c.job_queue_id, c.number,
            (select j.ctid
               from {{.schema}}._private_jobs as j
-             where j.ctid = c.ctid and j.xmin = c.xmin and (c.number = 1 or c.follows)
+             where j.ctid = c.place and j.xmin = c.version and (c.number = 1 or c.follows)
                for update skip locked) as place
       from chosen as c
   ), streaks as materialized (
@@ -38,19 +35,18 @@ begin
   ), fitting as materialized (
     select case when claim.batch_size = 1 then p.places else {{.schema}}._gw_within_bytes(p.places, claim.max_bytes) end as places
       from (select others || array(select s.place from streaks as s where s.is_whole) as places) as p
-  ), held as materialized (
-    select array_agg(s.job_queue_id order by s.job_queue_id) as queue_ids
-      from streaks as s
-     where s.is_whole
-       and (cardinality((select f.places from fitting as f)) = (select count(*) from streaks as w where w.is_whole) + cardinality(others)
-            or s.place = any ((select f.places from fitting as f)::tid[]))
   ), taken as (
     update {{.schema}}._private_job_queues as q
        set locked_by = claim.worker_id,
-           locked_at = claim.claimed_at -- see _gw_queue_locked_at
-                       - (width_bucket(q.id, h.queue_ids) - width_bucket(q.id - 1, h.queue_ids) - 1) * interval '1 microsecond'
-      from held as h
-     where q.id = any (h.queue_ids)
+           locked_at = claim.claimed_at - (h.jobs - 1) * interval '1 microsecond' -- see _gw_queue_locked_at
+      from (select s.job_queue_id, count(*) as jobs
+              from streaks as s
+             where s.is_whole
+               and (cardinality((select f.places from fitting as f)) = (select count(*) from streaks as w where w.is_whole) + cardinality(others)
+                    or s.place = any ((select f.places from fitting as f)::tid[]))
+             group by s.job_queue_id) as h
+     cross join lateral (select o.ctid from {{.schema}}._private_job_queues as o where o.id = h.job_queue_id offset 0) as o
+     where q.ctid = o.ctid
   )
   select f.places into places from fitting as f;
   return places;

@@ -15,13 +15,13 @@ begin
   elsif (queue_batch >= 1) is not true then
     raise exception 'Queue batch must be at least 1, not %.', coalesce(queue_batch::text, 'null') using errcode = 'GWWBS';
   end if;
-  claim := row(worker_id, null, forbidden_flags, null, null, due, clock_timestamp(), least(batch_size, 1000000000), least(queue_batch, 1000), max_bytes);
+  claim := row(worker_id, null, forbidden_flags, null, due, clock_timestamp(), least(batch_size, 1000000000), least(queue_batch, 1000), max_bytes);
   if task_identifiers is not null then
     claim.task_ids := array(select t.id from {{.schema}}._private_tasks as t where t.identifier = any (task_identifiers) order by t.id);
   end if;
   if task_forbidden_flags is not null then
-    select f.task_ids, f.flagged_tasks, f.task_flags
-      into claim.task_ids, claim.flagged_tasks, claim.task_flags
+    select f.task_ids, f.task_flags
+      into claim.task_ids, claim.task_flags
       from {{.schema}}._gw_task_flags(task_forbidden_flags, claim.task_ids) as f;
   end if;
   if {{.schema}}._gw_has_limits() then

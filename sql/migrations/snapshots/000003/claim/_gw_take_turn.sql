@@ -11,26 +11,21 @@ create or replace function {{.schema}}._gw_take_turn()
   returns boolean language plpgsql set search_path = pg_catalog, pg_temp
   set lock_timeout = '500ms' -- shorter than deadlock_timeout
 as $$
+declare
+  turns constant regclass[] := array['{{ replace "'" "''" .schema }}._gw_claim_turn', '{{ replace "'" "''" .schema }}._gw_second_claim_turn'];
+  turn  regclass;
 begin
-  begin
-    lock table {{.schema}}._gw_claim_turn in share row exclusive mode nowait;
-    return true;
-  exception when lock_not_available then
-    null;
-  end;
-  begin
-    lock table {{.schema}}._gw_second_claim_turn in share row exclusive mode nowait;
-    return true;
-  exception when lock_not_available then
-    null;
-  end;
+  foreach turn in array turns loop
+    begin
+      execute format('lock table %s in share row exclusive mode nowait', turn);
+      return true;
+    exception when lock_not_available then
+      null;
+    end;
+  end loop;
   if current_setting('transaction_isolation') in ('read committed', 'read uncommitted') then
     begin
-      if pg_backend_pid() % 2 = 0 then
-        lock table {{.schema}}._gw_claim_turn in share row exclusive mode;
-      else
-        lock table {{.schema}}._gw_second_claim_turn in share row exclusive mode;
-      end if;
+      execute format('lock table %s in share row exclusive mode', turns[1 + pg_backend_pid() % 2]);
     exception when lock_not_available or deadlock_detected then
       null; -- claim beside the other transactions
     end;

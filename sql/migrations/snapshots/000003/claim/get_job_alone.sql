@@ -14,37 +14,14 @@
 -- Locks: never waits. The row of the suspect, then limits, its queue and the job; skips rows that other transactions have locked.
 -- Raises GWWID (worker id), GWWFF (forbidden flags of tasks).
 create or replace function {{.schema}}.get_job_alone(
-  worker_id            text,
-  task_identifiers     text[]      default null,
-  forbidden_flags      text[]      default null,
-  now                  timestamptz default now(),
-  task_forbidden_flags json        default null,
-  beside               boolean     default false
-)
+  worker_id text, task_identifiers text[] default null, forbidden_flags text[] default null,
+  now timestamptz default now(), task_forbidden_flags json default null, beside boolean default false)
   returns table (
-    id              bigint,
-    task_identifier text,
-    payload         json,
-    queue_name      text,
-    priority        smallint,
-    run_at          timestamptz,
-    attempts        smallint,
-    max_attempts    smallint,
-    key             text,
-    flags           jsonb,
-    lease           bigint,
-    created_at      timestamptz,
-    last_error      text,
-    revision        integer,
-    streak          integer,
-    width           integer
-  )
-  language plpgsql
-  set search_path = pg_catalog, pg_temp
-  set plan_cache_mode = force_generic_plan
-  set enable_seqscan = off
-  set enable_bitmapscan = off
-  set jit = off
+    id bigint, task_identifier text, payload json, queue_name text, priority smallint, run_at timestamptz,
+    attempts smallint, max_attempts smallint, key text, flags jsonb, lease bigint, created_at timestamptz,
+    last_error text, revision integer, streak integer, width integer) language plpgsql
+  set search_path = pg_catalog, pg_temp set plan_cache_mode = force_generic_plan set enable_seqscan = off
+  set enable_bitmapscan = off set jit = off
 as $$
 #variable_conflict use_column
 declare
@@ -77,7 +54,7 @@ begin
        set worker_id = get_job_alone.worker_id, is_alone = beside is not true
      where s.job_id = suspect_id;
     return query
-    select h.* from {{.schema}}._gw_held_job(worker_id, suspect_id, {{.schema}}._gw_lease(claim.claimed_at)) as h;
+    select h.* from {{.schema}}._gw_held_jobs(worker_id, array[suspect_id], {{.schema}}._gw_lease(claim.claimed_at)) as h;
     return;
   end loop;
 end;
@@ -113,6 +90,7 @@ begin
       return false;
     end if;
     gate_ids := {{.schema}}._gw_count_ends(held, claim.claimed_at);
+    perform {{.schema}}._gw_make_lanes(array[task], array[suspect_id]);
   end if;
   if queue_id is not null then
     perform from {{.schema}}._private_job_queues as q
@@ -123,24 +101,17 @@ begin
     end if;
   end if;
 
-  for round in 1..2 loop
-    -- A separate statement, so that it sees what the last holders of the queue and the limits committed.
-    candidates := array(
-      select row(s.ctid, s.xmin, s.id, queue_id, case when task.limit_ids <> '{}' then coalesce(l.id, 0) end, g.gates, true, false,
-                 false, null)::{{.schema}}._gw_candidate
-        from {{.schema}}._private_jobs as s
-       cross join lateral (
-              select coalesce(array_agg(g.gate_id order by g.gate_id), '{}') as gates
-                from {{.schema}}._gw_gates_of(task.limit_ids, s.payload, s.flags) as g) as g
-        left join {{.schema}}._gw_lanes as l on l.task_id = task.task_id and l.generation = task.generation and l.gates = g.gates
-       where s.id = suspect_id and s.is_available and s.job_queue_id = -2 and queue_id is distinct from 0
-         and not exists (
-               select from {{.schema}}._private_jobs as j
-                where j.is_available and j.job_queue_id = queue_id and (j.priority, j.run_at, j.id) < (s.priority, s.run_at, s.id)
-                  and {{.schema}}._gw_suits_claim(j.run_at, j.task_id, j.flags, claim)));
-    exit when candidates[1].lane_id is distinct from 0;
-    perform {{.schema}}._gw_make_lanes(array[task], array[suspect_id]);
-  end loop;
+  -- A separate statement, so that it sees what the last holders of the queue and the limits committed.
+  candidates := array(
+    select row(s.priority, s.run_at, 0, s.id, s.ctid, s.xmin, queue_id, case when task.limit_ids <> '{}' then coalesce(l.lane_id, 0) end,
+               l.gates, true, false, false, null)::{{.schema}}._gw_candidate
+      from {{.schema}}._private_jobs as s
+     cross join lateral {{.schema}}._gw_lane_of(task, s.payload, s.flags) as l
+     where s.id = suspect_id and s.is_available and s.job_queue_id = -2 and queue_id is distinct from 0
+       and not exists (
+             select from {{.schema}}._private_jobs as j
+              where j.is_available and j.job_queue_id = queue_id and (j.priority, j.run_at, j.id) < (s.priority, s.run_at, s.id)
+                and {{.schema}}._gw_suits_claim(j.run_at, j.task_id, j.flags, claim)));
   choice := {{.schema}}._gw_choose_jobs(candidates, 1, claim.claimed_at);
   started := {{.schema}}._gw_start_jobs(claim, choice.chosen, '{}');
   perform {{.schema}}._gw_name_gates(gate_ids || started.gate_ids, claim.claimed_at); -- what has ended is for the next claim, too

@@ -18,39 +18,15 @@
 -- burst. This function contains the ordinary case, jobs without a queue at the start of their index; _gw_claim_others the others: jobs
 -- in named queues or with limits, many index entries to skip, forbidden flags of single tasks.
 create or replace function {{.schema}}.get_job_batch(
-  worker_id            text,
-  task_identifiers     text[]      default null,
-  batch_size           integer     default 1,
-  forbidden_flags      text[]      default null,
-  now                  timestamptz default now(),
-  task_forbidden_flags json        default null,
-  max_bytes            integer     default 8388608,
-  queue_batch          integer     default 1
-)
+  worker_id text, task_identifiers text[] default null, batch_size integer default 1,
+  forbidden_flags text[] default null, now timestamptz default now(), task_forbidden_flags json default null,
+  max_bytes integer default 8388608, queue_batch integer default 1)
   returns table (
-    id              bigint,
-    task_identifier text,
-    payload         json,
-    queue_name      text,
-    priority        smallint,
-    run_at          timestamptz,
-    attempts        smallint,
-    max_attempts    smallint,
-    key             text,
-    flags           jsonb,
-    lease           bigint,
-    created_at      timestamptz,
-    last_error      text,
-    revision        integer,
-    streak          integer,
-    width           integer
-  )
-  language plpgsql
-  set search_path = pg_catalog, pg_temp
-  set plan_cache_mode = force_generic_plan
-  set enable_seqscan = off
-  set enable_bitmapscan = off
-  set jit = off
+    id bigint, task_identifier text, payload json, queue_name text, priority smallint, run_at timestamptz,
+    attempts smallint, max_attempts smallint, key text, flags jsonb, lease bigint, created_at timestamptz,
+    last_error text, revision integer, streak integer, width integer) language plpgsql
+  set search_path = pg_catalog, pg_temp set plan_cache_mode = force_generic_plan set enable_seqscan = off
+  set enable_bitmapscan = off set jit = off
 as $$
 #variable_conflict use_column
 declare
@@ -60,8 +36,8 @@ declare
   task_ids   integer[];
   task_names text[];
   is_plain   boolean; -- first search for jobs without a queue, at the start of their index
-  snapshot   txid_snapshot;
-  reads      bigint;
+  snapshot   txid_snapshot := txid_current_snapshot();
+  reads      bigint := {{.schema}}._gw_index_reads();
   job_ids    bigint[];
 begin
   -- One condition instead of several, because each costs a microsecond.
@@ -84,8 +60,6 @@ begin
   end if;
 
   if is_plain then
-    snapshot := txid_current_snapshot();
-    reads := {{.schema}}._gw_index_reads();
     return query
     with claimed as (
       update {{.schema}}._private_jobs as j
@@ -136,15 +110,7 @@ begin
   claim.claimed_at := claimed_at;
   job_ids := {{.schema}}._gw_claim_others(claim);
   return query
-  select j.id,
-         (select t.identifier from {{.schema}}._private_tasks as t where t.id = j.task_id), -- null: deleted by hand
-         j.payload,
-         (select q.queue_name from {{.schema}}._private_job_queues as q where q.id = j.job_queue_id),
-         j.priority, j.run_at, j.attempts, j.max_attempts, j.key, j.flags, its_lease, j.created_at, j.last_error, j.revision,
-         case when j.job_queue_id > 0 then j.job_queue_id end, case when j.job_queue_id > 0 then 1 end
-    from {{.schema}}._private_jobs as j
-   where j.id = any (job_ids)
-   order by j.priority, j.run_at, j.id;
+  select h.* from {{.schema}}._gw_held_jobs(worker_id, job_ids, its_lease) as h;
 end;
 $$;
 

@@ -2,14 +2,8 @@
 -- need not notify it. Without this call the mark expires.
 -- Do not call it and fall_asleep at the same time.
 -- Locks: the worker's mark.
-create or replace function {{.schema}}.wake_up(
-  worker_id text
-)
-  returns void
-  language plpgsql
-  set search_path = pg_catalog, pg_temp
-  set enable_seqscan = off
-  set jit = off
+create or replace function {{.schema}}.wake_up(worker_id text)
+  returns void language plpgsql set search_path = pg_catalog, pg_temp set enable_seqscan = off set jit = off
 as $$
 begin
   delete from {{.schema}}._gw_sleepers as s where s.worker_id = wake_up.worker_id;

@@ -105,7 +105,8 @@ begin
   end if;
 
   if pg_relation_size('{{ replace "'" "''" .schema }}._gw_limit_changes'::regclass) > 0 and {{.schema}}._gw_is_keeper() then
-    more := {{.schema}}._gw_try_to_sweep() or more;
+    more := {{.schema}}._gw_try('_gw_sweep_limits') or more;
+    more := {{.schema}}._gw_try('_gw_sweep_pauses') or more;
   end if;
 
   next_in := case when more then interval '0' else {{.schema}}._gw_beat_every() end;
@@ -133,31 +134,6 @@ end;
 $$;
 
 comment on function {{.schema}}._gw_try_to_recover(interval) is 'Internal: _gw_recover_workers; an error is recorded for doctor().';
-
--- _gw_sweep_limits and _gw_sweep_pauses; an error of one is recorded for doctor(). Returns whether to call it again at once.
-create or replace function {{.schema}}._gw_try_to_sweep()
-  returns boolean language plpgsql set search_path = pg_catalog, pg_temp
-as $$
-declare
-  more boolean := false;
-begin
-  begin
-    more := {{.schema}}._gw_sweep_limits();
-    perform {{.schema}}._gw_note_failure('_gw_sweep_limits', null);
-  exception when others then
-    perform {{.schema}}._gw_note_failure('_gw_sweep_limits', sqlerrm);
-  end;
-  begin
-    more := {{.schema}}._gw_sweep_pauses() or more;
-    perform {{.schema}}._gw_note_failure('_gw_sweep_pauses', null);
-  exception when others then
-    perform {{.schema}}._gw_note_failure('_gw_sweep_pauses', sqlerrm);
-  end;
-  return more;
-end;
-$$;
-
-comment on function {{.schema}}._gw_try_to_sweep() is 'Internal: _gw_sweep_limits and _gw_sweep_pauses; an error of one is recorded for doctor().';
 
 -- Returns whether this transaction is the one that recovers jobs of dead workers in this schema; if there is none, it
 -- becomes that one. The function locks a row, because any role may take advisory locks.

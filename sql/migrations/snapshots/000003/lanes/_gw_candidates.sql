@@ -1,39 +1,38 @@
--- The jobs that a claim looks at while limits apply. All these functions read without locks; run_at, turn and id give the order among
--- jobs of one priority. They pass over rows that another transaction is changing; see _gw_may_lock.
+-- The jobs that a claim looks at while limits apply. All these functions read without locks. They pass over rows that another
+-- transaction is changing; see _gw_may_lock.
 
 -- Returns the first incoming jobs of each of these tasks. A job whose lane has jobs before it, or that is to take its turn, parks: it
 -- goes into its lane first. A task of which all jobs share their gates needs no more of them than these have room. Incoming jobs of a
 -- task without limits are plain.
 create or replace function {{.schema}}._gw_incoming_candidates(
   claim {{.schema}}._gw_claim, tasks {{.schema}}._gw_limited_task[], wide integer)
-  returns table (candidate {{.schema}}._gw_candidate, priority smallint, run_at timestamptz, turn bigint, id bigint)
-  language plpgsql stable set search_path = pg_catalog, pg_temp -- get_job_batch sets the planner options
+  returns {{.schema}}._gw_candidate[] language plpgsql stable
+  set search_path = pg_catalog, pg_temp -- get_job_batch sets the planner options
 as $$
-#variable_conflict use_column
 declare
   snapshot txid_snapshot := txid_current_snapshot();
 begin
-  return query
-  select row(j.place, j.version, j.id, null,
-             case when t.limit_ids <> '{}' then coalesce(l.lane_id, 0) end, l.gates, true, t.by_key,
-             l.lane_id is not null and l.fair_gate is not null
-             or t.by_key and coalesce(l.gate is distinct from 0 and (l.priority, l.run_at, l.job_id) <= (j.priority, j.run_at, j.id), false),
-             case when l.lane_id is not null and l.fair_gate is not null then false end)::{{.schema}}._gw_candidate,
-         j.priority, j.run_at, 0::bigint, j.id
-    from unnest(tasks) as t
-   cross join lateral {{.schema}}._gw_shared_room(t.limit_ids, claim.claimed_at) as shared
-   cross join lateral (
-          select j.ctid as place, j.xmin as version, j.id, j.priority, j.run_at, j.payload, j.flags
-            from {{.schema}}._private_jobs as j
-           where j.is_available and j.job_queue_id = -1 and j.task_id = t.task_id
-             and {{.schema}}._gw_suits(j.run_at, j.task_id, j.flags, claim.due, null, claim.forbidden_flags, claim.flagged_tasks, claim.task_flags)
-             and {{.schema}}._gw_may_lock(j.xmax, snapshot)
-           order by j.priority, j.run_at, j.id
-           limit case when t.is_fair then greatest(wide, 300)
-                      when shared.room = 0 then 0
-                      when t.by_key then greatest(wide, 50)
-                      else least(wide, shared.room) end) as j
-   cross join lateral {{.schema}}._gw_lane_of(row(t.*)::{{.schema}}._gw_limited_task, j.payload, j.flags) as l;
+  return array(
+    select row(j.priority, j.run_at, 0, j.id, j.place, j.version, null,
+               case when t.limit_ids <> '{}' then coalesce(l.lane_id, 0) end, l.gates, true, t.by_key,
+               o.takes_turns or t.by_key
+                                and coalesce(l.gate is distinct from 0 and (l.priority, l.run_at, l.job_id) <= (j.priority, j.run_at, j.id), false),
+               case when o.takes_turns then false end)::{{.schema}}._gw_candidate
+      from unnest(tasks) as t
+     cross join lateral {{.schema}}._gw_shared_room(t.limit_ids, claim.claimed_at) as shared
+     cross join lateral (
+            select j.ctid as place, j.xmin as version, j.id, j.priority, j.run_at, j.payload, j.flags
+              from {{.schema}}._private_jobs as j
+             where j.is_available and j.job_queue_id = -1 and j.task_id = t.task_id
+               and {{.schema}}._gw_suits(j.run_at, j.task_id, j.flags, claim.due, null, claim.forbidden_flags, claim.task_flags)
+               and {{.schema}}._gw_may_lock(j.xmax, snapshot)
+             order by j.priority, j.run_at, j.id
+             limit case when t.is_fair then greatest(wide, 300)
+                        when shared.room = 0 then 0
+                        when t.by_key then greatest(wide, 50)
+                        else least(wide, shared.room) end) as j
+     cross join lateral {{.schema}}._gw_lane_of(row(t.*)::{{.schema}}._gw_limited_task, j.payload, j.flags) as l
+     cross join lateral (select l.lane_id is not null and l.fair_gate is not null as takes_turns) as o);
 end;
 $$;
 
@@ -41,90 +40,83 @@ comment on function {{.schema}}._gw_incoming_candidates({{.schema}}._gw_claim, {
 
 -- Returns the first jobs of the open lanes of these tasks, of each lane as many as its gates have room, or a row without a job. A job that
 -- passes other gates than its lane, because somebody has changed its payload, parks with -1: it becomes incoming. A lane of a fair
--- limit comes where its first job does, but behind each lane of the limit that has room and fewer running jobs. Of each of these about as many jobs are read as it needs until all have equally many running.
+-- limit comes where its first job does, but behind each lane of the limit that has room and fewer running jobs. Of each of these about
+-- as many jobs are read as it needs until all have equally many running.
 create or replace function {{.schema}}._gw_lane_candidates(
   claim {{.schema}}._gw_claim, tasks {{.schema}}._gw_limited_task[], most integer, wide integer)
-  returns table (candidate {{.schema}}._gw_candidate, priority smallint, run_at timestamptz, turn bigint, id bigint)
-  language plpgsql stable set search_path = pg_catalog, pg_temp -- get_job_batch sets the planner options
+  returns {{.schema}}._gw_candidate[] language plpgsql stable
+  set search_path = pg_catalog, pg_temp -- get_job_batch sets the planner options
 as $$
-#variable_conflict use_column
 declare
   snapshot txid_snapshot := txid_current_snapshot();
 begin
-  return query
-  with lanes as materialized (
-    select l.*,
-           case when l.fair_limit is null then most
-                else greatest(ceil(min((most + l.ran)::double precision / l.number) over (partition by l.fair_limit))::integer - l.running, 0) + 2
-           end as deep
-      from (select t.limit_ids, l.*, sum(l.running) over fewest as ran, row_number() over fewest as number
-              from unnest(tasks) as t
-             cross join lateral (
-                    select l.id, l.gates, l.running, l.served_at, l.priority, l.run_at, l.job_id,
-                           (select g.limit_id from {{.schema}}._gw_gates as g where g.id = l.fair_gate) as fair_limit
-                      from {{.schema}}._gw_lanes as l
-                     where l.task_id = t.task_id and l.gate is null and l.generation = t.generation
-                     order by l.priority, l.running, l.served_at, l.run_at, l.job_id
-                     limit greatest(wide, 20)) as l
-            window fewest as (partition by l.fair_limit order by l.running, l.id rows unbounded preceding)) as l
-  ), jobs as materialized (
-    select l.id as lane_id, l.gates, l.served_at, l.running + coalesce(j.number, 0) as running, l.limit_ids, l.fair_limit, (r.room = 0) is true as is_full,
-           j.place, j.version, j.id, j.payload, j.flags, coalesce(j.priority, l.priority) as priority, coalesce(j.run_at, l.run_at) as run_at
-      from lanes as l
-     cross join lateral (select min(r.room) as room from {{.schema}}._gw_gate_rooms(l.gates, claim.claimed_at) as r) as r
-      left join lateral (
-            select j.*, row_number() over (order by j.priority, j.run_at, j.id) as number
-              from (select j.ctid as place, j.xmin as version, j.priority, j.run_at, j.id, j.payload, j.flags
-                      from {{.schema}}._private_jobs as j
-                     where j.is_available and j.job_queue_id = l.id and (j.priority, j.run_at, j.id) >= (l.priority, l.run_at, l.job_id)
-                       and {{.schema}}._gw_suits(j.run_at, j.task_id, j.flags, claim.due, null, claim.forbidden_flags, claim.flagged_tasks, claim.task_flags)
-                       and {{.schema}}._gw_may_lock(j.xmax, snapshot)
-                     order by j.priority, j.run_at, j.id
-                     limit least(l.deep, case when r.room = 0 then 1 else r.room end)) as j) as j on true
-  ), first as (
-    select j.*, case when j.fair_limit is null then j.run_at else max(j.run_at) over before end as comes_at,
-           case when j.fair_limit is null then 0 else row_number() over before end as turn
-      from jobs as j
-    window before as (partition by j.fair_limit, j.is_full, j.priority order by j.running, j.served_at, j.run_at, j.id rows unbounded preceding)
-     order by j.priority, comes_at, turn, j.id
-     limit most + 50
-  )
-  select row(j.place, j.version, j.id, null, case when c.is_changed then -1 else j.lane_id end, j.gates, false, true, c.is_changed,
-             null)::{{.schema}}._gw_candidate,
-         j.priority, j.comes_at, j.turn, j.id
-    from first as j
-   cross join lateral (
-          select j.gates <> coalesce(array_agg(g.gate_id order by g.gate_id), '{}') and j.id is not null as is_changed
-            from {{.schema}}._gw_gates_of(j.limit_ids, j.payload, j.flags) as g
-          offset 0) as c;
+  return array(
+    with lanes as materialized (
+      select l.*,
+             case when l.fair_limit is null then most
+                  else greatest(ceil(min((most + l.ran)::double precision / l.number) over (partition by l.fair_limit))::integer - l.running, 0) + 2
+             end as deep
+        from (select t.limit_ids, l.*, sum(l.running) over fewest as ran, row_number() over fewest as number
+                from unnest(tasks) as t
+               cross join lateral (
+                      select l.id, l.gates, l.running, l.served_at, l.priority, l.run_at, l.job_id,
+                             (select g.limit_id from {{.schema}}._gw_gates as g where g.id = l.fair_gate) as fair_limit
+                        from {{.schema}}._gw_lanes as l
+                       where l.task_id = t.task_id and l.gate is null and l.generation = t.generation
+                       order by l.priority, l.running, l.served_at, l.run_at, l.job_id
+                       limit greatest(wide, 20)) as l
+              window fewest as (partition by l.fair_limit order by l.running, l.id rows unbounded preceding)) as l
+    ), jobs as materialized (
+      select l.id as lane_id, l.gates, l.served_at, l.running + coalesce(j.number, 0) as running, l.limit_ids, l.fair_limit,
+             (r.room = 0) is true as is_full, j.place, j.version, j.id, j.payload, j.flags,
+             coalesce(j.priority, l.priority) as priority, coalesce(j.run_at, l.run_at) as run_at
+        from lanes as l
+       cross join lateral (select min(r.room) as room from {{.schema}}._gw_gate_rooms(l.gates, claim.claimed_at) as r) as r
+        left join lateral (
+              select j.*, row_number() over (order by j.priority, j.run_at, j.id) as number
+                from (select j.ctid as place, j.xmin as version, j.priority, j.run_at, j.id, j.payload, j.flags
+                        from {{.schema}}._private_jobs as j
+                       where j.is_available and j.job_queue_id = l.id and (j.priority, j.run_at, j.id) >= (l.priority, l.run_at, l.job_id)
+                         and {{.schema}}._gw_suits(j.run_at, j.task_id, j.flags, claim.due, null, claim.forbidden_flags, claim.task_flags)
+                         and {{.schema}}._gw_may_lock(j.xmax, snapshot)
+                       order by j.priority, j.run_at, j.id
+                       limit least(l.deep, case when r.room = 0 then 1 else r.room end)) as j) as j on true
+    ), first as (
+      select j.*, case when j.fair_limit is null then j.run_at else max(j.run_at) over before end as comes_at,
+             case when j.fair_limit is null then 0 else row_number() over before end as turn
+        from jobs as j
+      window before as (partition by j.fair_limit, j.is_full, j.priority order by j.running, j.served_at, j.run_at, j.id rows unbounded preceding)
+       order by j.priority, comes_at, turn, j.id
+       limit most + 50
+    )
+    select row(j.priority, j.comes_at, j.turn, j.id, j.place, j.version, null, case when c.is_changed then -1 else j.lane_id end, j.gates,
+               false, true, c.is_changed, null)::{{.schema}}._gw_candidate
+      from first as j
+     cross join lateral (
+            select j.gates <> coalesce(array_agg(g.gate_id order by g.gate_id), '{}') and j.id is not null as is_changed
+              from {{.schema}}._gw_gates_of(j.limit_ids, j.payload, j.flags) as g
+            offset 0) as c);
 end;
 $$;
 
 comment on function {{.schema}}._gw_lane_candidates({{.schema}}._gw_claim, {{.schema}}._gw_limited_task[], integer, integer) is 'Internal: returns the first jobs of the open lanes of these tasks, of each lane as many as its gates have room, or a row without a job.';
 
--- Returns the first jobs of these named queues. If the first job is of a limited task of which the claim does not hold all limits, its queue waits.
+-- Returns the first jobs of these named queues. If the first job is of a limited task of which the claim does not hold all limits, its
+-- queue waits.
 create or replace function {{.schema}}._gw_queue_candidates(
   claim {{.schema}}._gw_claim, tasks {{.schema}}._gw_limited_task[], limited integer[], queue_ids integer[])
-  returns table (candidate {{.schema}}._gw_candidate, priority smallint, run_at timestamptz, turn bigint, id bigint)
-  language plpgsql stable set search_path = pg_catalog, pg_temp -- get_job_batch sets the planner options
+  returns {{.schema}}._gw_candidate[] language plpgsql stable
+  set search_path = pg_catalog, pg_temp -- get_job_batch sets the planner options
 as $$
-#variable_conflict use_column
 begin
-  return query
-  select row(j.place, j.version, j.id, q.id, case when t.limit_ids <> '{}' then coalesce(l.lane_id, 0) end, l.gates, false, false, false,
-             null)::{{.schema}}._gw_candidate,
-         j.priority, j.run_at, 0::bigint, j.id
-    from unnest(queue_ids) as q (id)
-   cross join lateral (
-          select j.ctid as place, j.xmin as version, j.id, j.priority, j.run_at, j.task_id, j.payload, j.flags
-            from {{.schema}}._private_jobs as j
-           where j.is_available and j.job_queue_id = q.id
-             and {{.schema}}._gw_suits_claim(j.run_at, j.task_id, j.flags, claim)
-           order by j.priority, j.run_at, j.id
-           limit 1) as j
-    left join unnest(tasks) as t on t.task_id = j.task_id
-    left join lateral {{.schema}}._gw_lane_of(row(t.*)::{{.schema}}._gw_limited_task, j.payload, j.flags) as l on t.limit_ids <> '{}'
-   where t.task_id is not null or j.task_id <> all (limited);
+  return array(
+    select row(j.priority, j.run_at, 0, j.id, j.place, j.version, q.id,
+               case when t.limit_ids <> '{}' then coalesce(l.lane_id, 0) end, l.gates, false, false, false, null)::{{.schema}}._gw_candidate
+      from unnest(queue_ids) as q (id)
+     cross join lateral {{.schema}}._gw_first_in_queue(q.id, claim, 1) as j
+      left join unnest(tasks) as t on t.task_id = j.task_id
+      left join lateral {{.schema}}._gw_lane_of(row(t.*)::{{.schema}}._gw_limited_task, j.payload, j.flags) as l on t.limit_ids <> '{}'
+     where t.task_id is not null or j.task_id <> all (limited));
 end;
 $$;
 
@@ -134,16 +126,18 @@ comment on function {{.schema}}._gw_queue_candidates({{.schema}}._gw_claim, {{.s
 -- it, become incoming; came says whether there were any.
 -- Locks: the jobs that become incoming, without waiting.
 create or replace function {{.schema}}._gw_plain_candidates(
-  claim {{.schema}}._gw_claim, limited integer[], wide integer, out plain tid[], out came boolean)
+  claim {{.schema}}._gw_claim, limited integer[], wide integer, out plain {{.schema}}._gw_candidate[], out came boolean)
   language plpgsql set search_path = pg_catalog, pg_temp -- get_job_batch sets the planner options
 as $$
 declare
   snapshot txid_snapshot := txid_current_snapshot();
   places   tid[];
 begin
-  select array_agg(p.place) filter (where p.task_id <> all (limited)), array_agg(p.place) filter (where p.task_id = any (limited))
+  select array_agg(row(p.priority, p.run_at, 0, p.id, p.place, p.version, null, null, null, false, false, false, null)::{{.schema}}._gw_candidate)
+           filter (where p.task_id <> all (limited)),
+         array_agg(p.place) filter (where p.task_id = any (limited))
     into plain, places
-    from (select j.ctid as place, j.task_id
+    from (select j.ctid as place, j.xmin as version, j.task_id, j.priority, j.run_at, j.id
             from {{.schema}}._private_jobs as j
            where j.is_available and j.job_queue_id is null
              and {{.schema}}._gw_suits_claim(j.run_at, j.task_id, j.flags, claim)
@@ -166,27 +160,19 @@ comment on function {{.schema}}._gw_plain_candidates({{.schema}}._gw_claim, inte
 
 -- Returns the jobs that a claim looks at, in the order in which they are to start.
 create or replace function {{.schema}}._gw_candidates(
-  claim {{.schema}}._gw_claim, tasks {{.schema}}._gw_limited_task[], limited integer[], plain tid[],
+  claim {{.schema}}._gw_claim, tasks {{.schema}}._gw_limited_task[], limited integer[], plain {{.schema}}._gw_candidate[],
   queue_ids integer[], most integer, wide integer)
   returns {{.schema}}._gw_candidate[] language plpgsql stable
   set search_path = pg_catalog, pg_temp -- get_job_batch sets the planner options
 as $$
 begin
   return array(
-    select c.candidate
-      from (select row(j.ctid, j.xmin, j.id, null, null, null, false, false, false, null)::{{.schema}}._gw_candidate as candidate,
-                   j.priority, j.run_at, 0::bigint as turn, j.id
-              from {{.schema}}._private_jobs as j
-             where j.ctid = any (plain)
-            union all
-            select i.candidate, i.priority, i.run_at, i.turn, i.id from {{.schema}}._gw_incoming_candidates(claim, tasks, wide) as i
-            union all
-            select l.candidate, l.priority, l.run_at, l.turn, l.id from {{.schema}}._gw_lane_candidates(claim, tasks, most, wide) as l
-            union all
-            select q.candidate, q.priority, q.run_at, q.turn, q.id
-              from {{.schema}}._gw_queue_candidates(claim, tasks, limited, queue_ids) as q) as c
-     order by c.priority, c.run_at, c.turn, c.id);
+    select row(c.*)::{{.schema}}._gw_candidate
+      from unnest(plain || {{.schema}}._gw_incoming_candidates(claim, tasks, wide)
+                  || {{.schema}}._gw_lane_candidates(claim, tasks, most, wide)
+                  || {{.schema}}._gw_queue_candidates(claim, tasks, limited, queue_ids)) as c
+     order by c.priority, c.run_at, c.turn, c.job_id);
 end;
 $$;
 
-comment on function {{.schema}}._gw_candidates({{.schema}}._gw_claim, {{.schema}}._gw_limited_task[], integer[], tid[], integer[], integer, integer) is 'Internal: returns the jobs that a claim looks at, in the order in which they are to start.';
+comment on function {{.schema}}._gw_candidates({{.schema}}._gw_claim, {{.schema}}._gw_limited_task[], integer[], {{.schema}}._gw_candidate[], integer[], integer, integer) is 'Internal: returns the jobs that a claim looks at, in the order in which they are to start.';

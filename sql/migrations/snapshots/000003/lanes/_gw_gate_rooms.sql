@@ -23,9 +23,9 @@ as $$
          case when b.reason is not null then 0
               else least(g.width operator(pg_catalog.-) g.running, g.budget) end,
          case when b.reason operator(pg_catalog.=) 'paused' then g.paused_until
-                       when b.reason operator(pg_catalog.=) 'closed' then g.closed_until
-                       when b.reason operator(pg_catalog.=) 'rate' then g.theoretic_at operator(pg_catalog.-)
-                                        {{.schema}}._gw_charge(g.burst operator(pg_catalog.-) 1, g.rate, g.per) end,
+              when b.reason operator(pg_catalog.=) 'closed' then g.closed_until
+              when b.reason operator(pg_catalog.=) 'rate' then
+                g.theoretic_at operator(pg_catalog.-) {{.schema}}._gw_charge(g.burst operator(pg_catalog.-) 1, g.rate, g.per) end,
          b.reason, g.running
     from (select g.id, g.running, g.closed_until, g.theoretic_at, n.rate, n.per, n.burst,
                  coalesce(g.max_running, case when g.is_total then l.total_running else l.max_running end) as width,
@@ -42,11 +42,9 @@ as $$
             from pg_catalog.unnest(gate_ids) as u (id)
            cross join lateral (select g.* from {{.schema}}._gw_gates as g where g.id operator(pg_catalog.=) u.id offset 0) as g
            cross join lateral (select l.* from {{.schema}}._gw_limits as l where l.id operator(pg_catalog.=) g.limit_id offset 0) as l
-           cross join lateral (
-                  select coalesce(g.rate, l.rate) as rate, coalesce(g.per, l.per) as per, coalesce(g.burst, g.rate, l.burst, l.rate) as burst
-                   where not g.is_total
-                  union all
-                  select null, null, null where g.is_total) as n
+            left join lateral (
+                  select coalesce(g.rate, l.rate) as rate, coalesce(g.per, l.per) as per, coalesce(g.burst, g.rate, l.burst, l.rate) as burst)
+                  as n on not g.is_total
           offset 0) as g
    cross join lateral (
           select case when g.paused_until is not null then 'paused'

@@ -57,7 +57,11 @@ comment on function {{.schema}}._gw_limits_of(integer) is 'Internal: returns the
 
 -- Returns those of these tasks that have incoming jobs, lanes in which jobs wait, or, if limits apply to them (limited), jobs in named
 -- queues; with their limits. What a task without limits has here is left from a limit or a pause.
-create or replace function {{.schema}}._gw_limited_tasks(task_ids integer[], limited integer[])
+-- due: only those for which a claim of jobs that are due then can do something now: a lane is open or of an old generation, something has
+-- ended at a gate for which a job of the task waits, or there are incoming jobs or jobs in queues, and all gates that jobs of the task
+-- share have room. It reads without locks.
+create or replace function {{.schema}}._gw_limited_tasks(
+  task_ids integer[], limited integer[], at timestamptz, due timestamptz default null)
   returns {{.schema}}._gw_limited_task[] language plpgsql stable
   set search_path = pg_catalog, pg_temp -- get_job_batch sets the planner options
 as $$
@@ -79,51 +83,36 @@ begin
         from found as f
        where f.task_id < (select max(u.id) from unnest(task_ids) as u (id))
     )
-    select array_agg({{.schema}}._gw_limits_of(u.task_id) order by u.task_id)
+    select array_agg(row(t.*)::{{.schema}}._gw_limited_task order by t.task_id)
       from (select f.task_id from found as f
             union
             select q.id from unnest({{.schema}}._gw_tasks_in_queues(limited)) as q (id)) as u
-     where u.task_id = any (task_ids));
-end;
-$$;
-
-comment on function {{.schema}}._gw_limited_tasks(integer[], integer[]) is 'Internal: returns those of these tasks that have incoming jobs, lanes in which jobs wait, or, if limits apply to them (limited), jobs in named queues; with their limits.';
-
--- Returns those of these tasks for which a claim can do something now: a lane is open or of an old generation, something has ended
--- at a gate for which a job of the task waits, or there are incoming jobs or jobs in queues, and all gates that jobs of the task share
--- have room. It reads without locks.
-create or replace function {{.schema}}._gw_tasks_with_work(
-  tasks {{.schema}}._gw_limited_task[], due timestamptz, at timestamptz)
-  returns {{.schema}}._gw_limited_task[] language plpgsql stable
-  set search_path = pg_catalog, pg_temp -- get_job_batch sets the planner options
-as $$
-begin
-  return (
-    select array_agg(row(t.task_id, t.limit_ids, t.generation, t.by_key, t.is_fair)::{{.schema}}._gw_limited_task)
-      from unnest(tasks) as t
+     cross join lateral {{.schema}}._gw_limits_of(u.task_id) as t
      cross join lateral (
-            select exists (select from {{.schema}}._private_jobs as j
-                            where j.is_available and j.job_queue_id = -1 and j.task_id = t.task_id and j.run_at <= due) as has_incoming,
-                   (select bool_or(f.is_free) or count(*) = 20 -- the free one may come later
-                      from (select (select q.locked_at is null from {{.schema}}._private_job_queues as q where q.id = j.job_queue_id) as is_free
-                              from {{.schema}}._private_jobs as j
-                             where t.limit_ids <> '{}' and j.is_available and j.job_queue_id > 0 and j.run_at <= due
-                               and (j.task_id, j.priority) >= (t.task_id, -32768) and (j.task_id, j.priority) <= (t.task_id, 32767)
-                             limit 20) as f) as has_queued
+            select due is not null
+                   and (exists (select from {{.schema}}._private_jobs as j
+                                 where j.is_available and j.job_queue_id = -1 and j.task_id = t.task_id and j.run_at <= due)
+                        or (select bool_or(f.is_free) or count(*) = 20 -- the free one may come later
+                              from (select (select q.locked_at is null from {{.schema}}._private_job_queues as q where q.id = j.job_queue_id) as is_free
+                                      from {{.schema}}._private_jobs as j
+                                     where t.limit_ids <> '{}' and j.is_available and j.job_queue_id > 0 and j.run_at <= due
+                                       and (j.task_id, j.priority) >= (t.task_id, -32768) and (j.task_id, j.priority) <= (t.task_id, 32767)
+                                     limit 20) as f)) as has_jobs
             offset 0) as w
-     where (select true from {{.schema}}._gw_lanes as l where l.task_id = t.task_id and l.gate is null limit 1) -- `exists` may read all lanes
-        or exists (select from {{.schema}}._gw_lanes as l where l.task_id = t.task_id and l.gate is distinct from 0 and l.generation < t.generation)
-        or exists (select from {{.schema}}._gw_lanes as l where l.task_id = t.task_id and l.gate is distinct from 0 and l.generation > t.generation)
-        or exists (select from {{.schema}}._gw_gate_ends as e
-                    where e.limit_id = any (t.limit_ids) and e.at <= _gw_tasks_with_work.at
-                      and ((w.has_incoming or w.has_queued) and e.jobs > 0
-                           or (select true from {{.schema}}._gw_lanes as l where l.gate = e.gate_id and l.gate > 0 and l.task_id = t.task_id limit 1)))
-        or (w.has_incoming or w.has_queued)
-           and (t.is_fair or ({{.schema}}._gw_shared_room(t.limit_ids, _gw_tasks_with_work.at)).room is distinct from 0));
+     where u.task_id = any (task_ids)
+       and (due is null
+            or (select true from {{.schema}}._gw_lanes as l where l.task_id = t.task_id and l.gate is null limit 1) -- `exists` may read all lanes
+            or exists (select from {{.schema}}._gw_lanes as l where l.task_id = t.task_id and l.gate is distinct from 0 and l.generation < t.generation)
+            or exists (select from {{.schema}}._gw_lanes as l where l.task_id = t.task_id and l.gate is distinct from 0 and l.generation > t.generation)
+            or exists (select from {{.schema}}._gw_gate_ends as e
+                        where e.limit_id = any (t.limit_ids) and e.at <= _gw_limited_tasks.at
+                          and (w.has_jobs and e.jobs > 0
+                               or (select true from {{.schema}}._gw_lanes as l where l.gate = e.gate_id and l.gate > 0 and l.task_id = t.task_id limit 1)))
+            or w.has_jobs and (t.is_fair or ({{.schema}}._gw_shared_room(t.limit_ids, _gw_limited_tasks.at)).room is distinct from 0)));
 end;
 $$;
 
-comment on function {{.schema}}._gw_tasks_with_work({{.schema}}._gw_limited_task[], timestamptz, timestamptz) is 'Internal: returns those of these tasks for which a claim can do something now: a lane is open or of an old generation, something has ended at a gate for which a job of the task waits, or there are incoming jobs or jobs in queues, and all gates that jobs of the task share have room.';
+comment on function {{.schema}}._gw_limited_tasks(integer[], integer[], timestamptz, timestamptz) is 'Internal: returns those of these tasks that have incoming jobs, lanes in which jobs wait, or, if limits apply to them (limited), jobs in named queues; with their limits.';
 
 -- Returns the room at the gates that all jobs of a task with these limits pass, those of limits without keys, and when one of them
 -- opens; see _gw_gate_rooms.

@@ -40,20 +40,35 @@ $$;
 
 comment on function {{.schema}}._gw_waited_for(integer[]) is 'Internal: returns those of these gates, each once, for which lanes wait.';
 
--- Returns the ctids of these gates, for updates. A join by id may be planned while the tables are empty; then it reads all gates for each
--- row. An update by ctid has the same plan whatever the estimates are, and takes the new values from arrays in the order of the ids.
-create or replace function {{.schema}}._gw_places_of_gates(gate_ids integer[])
-  returns tid[] language plpgsql stable
-  set search_path = pg_catalog, pg_temp -- get_job_batch sets the planner options
+-- Changes these gates, each of which is named once, and returns them, null if there are none. The caller holds the limits. A join by id
+-- may be planned while the tables are empty; then it reads all gates for each row. A join by ctid has the same plan whatever the
+-- estimates are.
+create or replace function {{.schema}}._gw_count_at_gates(changes {{.schema}}._gw_gate_change[])
+  returns integer[] language plpgsql set search_path = pg_catalog, pg_temp -- callers set the planner options
 as $$
+declare
+  gate_ids integer[];
 begin
-  return array(select g.ctid
-                 from unnest(gate_ids) as u (id)
-                cross join lateral (select g.ctid from {{.schema}}._gw_gates as g where g.id = u.id offset 0) as g);
+  with changed as (
+    update {{.schema}}._gw_gates as g
+       set running      = greatest(0, g.running + c.jobs),
+           closed_until = greatest(g.closed_until, c.closed_until),
+           served_at    = coalesce(c.served_at, g.served_at),
+           theoretic_at = coalesce(greatest(g.theoretic_at, c.served_at) + (
+                            select {{.schema}}._gw_charge(c.charged, coalesce(g.rate, l.rate), coalesce(g.per, l.per))
+                              from {{.schema}}._gw_limits as l
+                             where l.id = g.limit_id), g.theoretic_at) -- without a rate
+      from unnest(changes) as c
+     cross join lateral (select o.ctid from {{.schema}}._gw_gates as o where o.id = c.gate_id offset 0) as o
+     where g.ctid = o.ctid
+    returning g.id
+  )
+  select array_agg(c.id) into gate_ids from changed as c;
+  return gate_ids;
 end;
 $$;
 
-comment on function {{.schema}}._gw_places_of_gates(integer[]) is 'Internal: returns the ctids of these gates, for updates.';
+comment on function {{.schema}}._gw_count_at_gates({{.schema}}._gw_gate_change[]) is 'Internal: changes these gates, each of which is named once, and returns them, null if there are none.';
 
 -- Counts what has ended at the gates of these limits, which the caller holds, and returns these gates, null if there are none. At most
 -- 500 rows of a limit; the others are for the next claim.
@@ -61,10 +76,8 @@ create or replace function {{.schema}}._gw_count_ends(held integer[], at timesta
   returns integer[] language plpgsql set search_path = pg_catalog, pg_temp -- get_job_batch sets the planner options
 as $$
 declare
-  gate_ids integer[]; -- in order, and for each:
-  jobs     bigint[];
-  returned double precision[];
-  closed   timestamptz[];
+  changes  {{.schema}}._gw_gate_change[];
+  gate_ids integer[];
 begin
   with gone as (
     delete from {{.schema}}._gw_gate_ends as e
@@ -78,24 +91,14 @@ begin
                      order by e.at
                      limit 500) as d))
     returning e.gate_id, e.jobs, e.returned, e.closed_until
-  ), ended as (
-    select o.gate_id, sum(o.jobs) as jobs, sum(o.returned) as returned, max(o.closed_until) as closed_until
-      from gone as o
-     group by o.gate_id
   )
-  select array_agg(e.gate_id order by e.gate_id), array_agg(e.jobs order by e.gate_id), array_agg(e.returned order by e.gate_id),
-         array_agg(e.closed_until order by e.gate_id)
-    into gate_ids, jobs, returned, closed
-    from ended as e;
-  if gate_ids is not null then
-    update {{.schema}}._gw_gates as g
-       set running      = greatest(0, g.running - jobs[width_bucket(g.id, gate_ids)]),
-           closed_until = greatest(g.closed_until, closed[width_bucket(g.id, gate_ids)]),
-           theoretic_at = coalesce(g.theoretic_at - (
-                            select {{.schema}}._gw_charge(returned[width_bucket(g.id, gate_ids)], coalesce(g.rate, l.rate), coalesce(g.per, l.per))
-                              from {{.schema}}._gw_limits as l
-                             where l.id = g.limit_id), g.theoretic_at) -- without a rate
-     where g.ctid = any ({{.schema}}._gw_places_of_gates(gate_ids));
+  select array_agg(row(e.gate_id, - e.jobs, - e.returned, e.closed_until, null)::{{.schema}}._gw_gate_change)
+    into changes
+    from (select o.gate_id, sum(o.jobs) as jobs, sum(o.returned) as returned, max(o.closed_until) as closed_until
+            from gone as o
+           group by o.gate_id) as e;
+  if changes is not null then
+    gate_ids := {{.schema}}._gw_count_at_gates(changes);
     perform {{.schema}}._gw_set_turns(gate_ids);
   end if;
   return gate_ids;
@@ -111,15 +114,13 @@ create or replace function {{.schema}}._gw_set_turns(gate_ids integer[])
 as $$
 begin
   update {{.schema}}._gw_lanes as l
-     set (running, served_at) = (select g.running, g.served_at from {{.schema}}._gw_gates as g where g.id = l.fair_gate)
-   where l.ctid = any (array(
-           select l.ctid
-             from unnest(gate_ids) as u (id)
-            cross join lateral (select g.id, g.running, g.served_at from {{.schema}}._gw_gates as g where g.id = u.id offset 0) as g
-            cross join lateral (select l.ctid
-                                  from {{.schema}}._gw_lanes as l
-                                 where l.fair_gate = g.id and (l.running, l.served_at) is distinct from (g.running, g.served_at)
-                                offset 0) as l));
+     set running = g.running, served_at = g.served_at
+    from unnest(gate_ids) as u (id)
+   cross join lateral (select g.running, g.served_at from {{.schema}}._gw_gates as g where g.id = u.id offset 0) as g
+   cross join lateral (select o.ctid from {{.schema}}._gw_lanes as o
+                        where o.fair_gate = u.id and (o.running, o.served_at) is distinct from (g.running, g.served_at)
+                       offset 0) as o
+   where l.ctid = o.ctid;
 end;
 $$;
 

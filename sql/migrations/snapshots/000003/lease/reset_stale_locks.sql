@@ -9,13 +9,8 @@
 -- Locks: rows of workers seen in the future; job rows by id, then their queue rows; other queue rows by id; skips rows that other
 -- transactions have locked.
 -- Raises GWWEX unless expiry is positive and at most 1000 years.
-create or replace function {{.schema}}.reset_stale_locks(
-  expiry interval default '4 hours'
-)
-  returns bigint
-  language plpgsql
-  set search_path = pg_catalog, pg_temp
-  set jit = off
+create or replace function {{.schema}}.reset_stale_locks(expiry interval default '4 hours')
+  returns bigint language plpgsql set search_path = pg_catalog, pg_temp set jit = off
 as $$
 declare
   dead_after interval := {{.schema}}.setting('dead_after')::interval;

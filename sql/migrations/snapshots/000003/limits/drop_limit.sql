@@ -1,12 +1,8 @@
 -- Drops a limit, with its pauses. Its waiting jobs start as if it had never been there.
 -- Locks: what _gw_change_limits and _gw_lock_limits lock, for the tasks of the limit.
 -- Raises GWLNM, GWLHB.
-create or replace function {{.schema}}.drop_limit(
-  name text
-)
-  returns void
-  language plpgsql
-  set search_path = pg_catalog, pg_temp
+create or replace function {{.schema}}.drop_limit(name text)
+  returns void language plpgsql set search_path = pg_catalog, pg_temp
 as $$
 #variable_conflict use_variable
 declare

@@ -3,13 +3,8 @@
 -- Records the act for list_audit if it opens a lane.
 -- Locks: what _gw_change_limits and _gw_lock_limits lock, for the tasks of the limit.
 -- Raises GWLNM, GWLHB.
-create or replace function {{.schema}}.open_lane(
-  limit_name text,
-  lane       text default null
-)
-  returns bigint
-  language plpgsql
-  set search_path = pg_catalog, pg_temp
+create or replace function {{.schema}}.open_lane(limit_name text, lane text default null)
+  returns bigint language plpgsql set search_path = pg_catalog, pg_temp
 as $$
 #variable_conflict use_variable
 declare

@@ -17,29 +17,25 @@ $$;
 comment on function {{.schema}}._gw_check_outcomes(bigint[], bigint[]) is 'Internal: raises GWWOB unless each id is given once and leases, if given, has one element per id.';
 
 -- Locks those of these jobs that the worker holds, by the lease beside them or by any where that is null, for a call that changes
--- them. Returns them in the order of their ids, null if there are none.
+-- them. Returns them in the order of their ids.
 -- Locks: job rows by id.
 create or replace function {{.schema}}._gw_hold(worker_id text, job_ids bigint[], leases bigint[])
   returns {{.schema}}._gw_ended_job[] language plpgsql set search_path = pg_catalog, pg_temp
   set plan_cache_mode = force_generic_plan set enable_seqscan = off set enable_bitmapscan = off set jit = off
 as $$
-declare
-  held {{.schema}}._gw_ended_job[];
 begin
   -- Leases are found by binary search, so ids must ascend. A join with the jobs could get a plan that reads all jobs.
   select array_agg(u.id order by u.id), array_agg(u.lease order by u.id)
     into job_ids, leases
     from unnest(job_ids, leases) as u (id, lease);
-  select array_agg(row(h.id, h.job_queue_id, h.locked_at)::{{.schema}}._gw_ended_job)
-    into held
-    from (select j.id, j.job_queue_id, j.locked_at
-            from {{.schema}}._private_jobs as j
-           where j.id = any (job_ids)
-             and j.locked_by is not distinct from worker_id
-             and {{.schema}}._gw_is_held(j.locked_at, leases[width_bucket(j.id, job_ids)])
-           order by j.id
-             for no key update) as h;
-  return held;
+  return array(
+    select row(j.id, j.job_queue_id, j.locked_at)::{{.schema}}._gw_ended_job
+      from {{.schema}}._private_jobs as j
+     where j.id = any (job_ids)
+       and j.locked_by is not distinct from worker_id
+       and {{.schema}}._gw_is_held(j.locked_at, leases[width_bucket(j.id, job_ids)])
+     order by j.id
+       for no key update);
 end;
 $$;
 

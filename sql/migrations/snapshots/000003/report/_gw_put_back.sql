@@ -11,28 +11,26 @@ create or replace function {{.schema}}._gw_put_back(worker_id text, outcome text
   set enable_bitmapscan = off set jit = off
 as $$
 declare
-  job_ids  bigint[];
-  leases   bigint[];
-  held     {{.schema}}._gw_ended_job[];
-  held_ids bigint[];
+  job_ids bigint[];
+  leases  bigint[];
+  held    {{.schema}}._gw_ended_job[];
 begin
-  -- The update finds the outcome of a job by binary search, so ids must ascend. A join with the jobs could get a plan that reads all jobs.
-  select array_agg(o.job_id), array_agg(o.lease), array_agg(o::{{.schema}}._gw_outcome)
-    into job_ids, leases, outcomes
-    from (select f.job_id, f.lease,
-                 case when l.bytes is null then f.message
-                      else format('The replacement payload has %s bytes, more than max_payload allows, and was not stored. %s',
-                                  l.bytes, f.message) end,
-                 f.retry_at, case when l.bytes is null then f.payload end, f.uncounted, f.permanent or l.bytes is not null
-            from unnest(outcomes) as f
-           cross join lateral (
-                  select case when pg_column_size(f.payload) > 2000 -- the same threshold as where a job is added
-                               and octet_length(f.payload::text) > (select {{.schema}}.setting('max_payload')::bigint)
-                              then octet_length(f.payload::text) end as bytes) as l
-           order by f.job_id) as o;
+  outcomes := array(
+    select row(o.job_id, o.lease,
+               case when l.bytes is null then o.message
+                    else format('The replacement payload has %s bytes, more than max_payload allows, and was not stored. %s',
+                                l.bytes, o.message) end,
+               o.retry_at, case when l.bytes is null then o.payload end, o.uncounted, o.permanent or l.bytes is not null)::{{.schema}}._gw_outcome
+      from unnest(outcomes) as o
+     cross join lateral (
+            select case when pg_column_size(o.payload) > 2000 -- the same threshold as where a job is added
+                         and octet_length(o.payload::text) > (select {{.schema}}.setting('max_payload')::bigint)
+                        then octet_length(o.payload::text) end as bytes) as l
+     order by o.job_id);
+  job_ids := array(select o.job_id from unnest(outcomes) as o);
+  leases := array(select o.lease from unnest(outcomes) as o);
   held := {{.schema}}._gw_hold(worker_id, job_ids, leases);
-  if held is not null then
-    held_ids := array(select h.job_id from unnest(held) as h);
+  if held <> '{}' then
     if {{.schema}}._gw_keeps() then
       perform {{.schema}}._gw_note_attempts(
         outcome, array[worker_id], job_ids, leases,
@@ -44,19 +42,20 @@ begin
       update {{.schema}}._private_jobs as j
          -- A retired job has attempts = max_attempts + 1. No worker holds it after this update, so attempts = max_attempts suffices;
          -- one attempt less leaves it failed, too.
-         set (last_error, run_at, attempts, payload) = (
-               select coalesce((p.o).message, j.last_error),
-                      coalesce((p.o).retry_at,
-                               case when outcome = 'failed' then {{.schema}}._gw_retry_at(j.run_at, j.attempts) else j.run_at end),
-                      case when (p.o).uncounted then greatest(0, j.attempts - 1)
-                           when (p.o).permanent then j.max_attempts
-                           else least(j.attempts, j.max_attempts) end,
-                      coalesce((p.o).payload, j.payload)
-                 from (select outcomes[width_bucket(j.id, job_ids)] as o offset 0) as p),
+         set attempts     = case when o.uncounted then greatest(0, j.attempts - 1)
+                                 when o.permanent then j.max_attempts
+                                 else least(j.attempts, j.max_attempts) end,
+             run_at       = coalesce(o.retry_at,
+                                     case when outcome = 'failed' then {{.schema}}._gw_retry_at(j.run_at, j.attempts) else j.run_at end),
+             last_error   = coalesce(o.message, j.last_error),
+             payload      = coalesce(o.payload, j.payload),
              job_queue_id = case when j.job_queue_id < 0 then -1 else j.job_queue_id end,
-             locked_at = null,
-             locked_by = null
-       where j.id = any (held_ids)
+             locked_at    = null,
+             locked_by    = null
+        from unnest(held) as h
+        join unnest(outcomes) as o on o.job_id = h.job_id
+       cross join lateral (select l.ctid from {{.schema}}._private_jobs as l where l.id = h.job_id offset 0) as l -- see _gw_count_at_gates
+       where j.ctid = l.ctid
       returning j.id, j.run_at, j.attempts, j.max_attempts, j.locked_at
     )
     select b.id, {{.schema}}.job_state(b.run_at, b.attempts, b.max_attempts, b.locked_at), b.run_at, b.attempts, b.max_attempts

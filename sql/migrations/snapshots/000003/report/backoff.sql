@@ -1,12 +1,7 @@
 -- Returns how long a failed job waits before its next attempt: e^attempts seconds. From the tenth attempt on the wait
 -- is constant.
-create or replace function {{.schema}}.backoff(
-  attempts integer
-)
-  returns interval
-  language sql
-  immutable
-  strict
+create or replace function {{.schema}}.backoff(attempts integer)
+  returns interval language sql immutable strict
 as $$
   select pg_catalog.exp(least(attempts, 10)::double precision) operator(pg_catalog.*) interval '1 second'
 $$;

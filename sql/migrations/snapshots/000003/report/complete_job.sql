@@ -4,14 +4,8 @@
 -- result is kept if expect_result asked for it, or if the task keeps results; otherwise it is ignored.
 -- Raises GWWOB if job_id is null.
 create or replace function {{.schema}}.complete_job(
-  worker_id text,
-  job_id    bigint,
-  lease     bigint default null,
-  result    json   default null
-)
-  returns boolean
-  language sql
-  set search_path = pg_catalog, pg_temp
+  worker_id text, job_id bigint, lease bigint default null, result json default null)
+  returns boolean language sql set search_path = pg_catalog, pg_temp
 as $$
   select count(*) > 0
     from {{.schema}}.complete_job_batch(worker_id, array[job_id], case when lease is not null then array[lease] end,

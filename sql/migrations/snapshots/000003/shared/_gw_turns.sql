@@ -61,19 +61,21 @@ $$;
 comment on function {{.schema}}._gw_note_failure(text, text) is 'Internal: records that a work has failed, or if error is null that it succeeded, without waiting for other transactions that do.';
 
 -- Calls one of our functions without arguments, on which nothing else in this transaction may depend. If it fails, what it has
--- changed is undone, and the error is recorded for doctor(). Returns whether it succeeded.
+-- changed is undone, and the error is recorded for doctor(). Returns whether it has returned true.
 create or replace function {{.schema}}._gw_try(work text)
   returns boolean language plpgsql set search_path = pg_catalog, pg_temp
 as $$
+declare
+  answer text;
 begin
   begin
-    execute 'select {{ replace "'" "''" .schema }}.' || quote_ident(work) || '()';
+    execute 'select {{ replace "'" "''" .schema }}.' || quote_ident(work) || '()' into answer;
   exception when others then
     perform {{.schema}}._gw_note_failure(work, sqlerrm);
     return false;
   end;
   perform {{.schema}}._gw_note_failure(work, null);
-  return true;
+  return answer is not distinct from 'true';
 end;
 $$;
 

@@ -12,16 +12,8 @@
 -- Raises GWWLL if the worker does not hold the job, GWWSN if the name is null, empty or has more than 128 characters,
 -- GWWSR if the result has more than 1 MiB; the caller may retry after 40001.
 create or replace function {{.schema}}.save_step(
-  worker_id text,
-  job_id    bigint,
-  lease     bigint,
-  name      text,
-  result    json default null
-)
-  returns json
-  language plpgsql
-  set search_path = pg_catalog, pg_temp
-  set enable_seqscan = off
+  worker_id text, job_id bigint, lease bigint, name text, result json default null)
+  returns json language plpgsql set search_path = pg_catalog, pg_temp set enable_seqscan = off
 as $$
 declare
   of_revision integer;
@@ -65,15 +57,9 @@ comment on function {{.schema}}.save_step(text, bigint, bigint, text, json) is
   'Saves the result of a step of a job that the worker holds (by this lease, if one is given), and returns the result stored under the name: the first one that was saved counts. A later attempt finds it by job_steps().';
 
 -- Returns the steps of a job that earlier attempts and this one have saved, in that order.
-create or replace function {{.schema}}.job_steps(
-  job_id bigint
-)
-  returns table (name text, result json, saved_at timestamptz)
-  language sql
-  stable
-  set search_path = pg_catalog, pg_temp
-  set enable_seqscan = off
-  set jit = off
+create or replace function {{.schema}}.job_steps(job_id bigint)
+  returns table (name text, result json, saved_at timestamptz) language sql stable set search_path = pg_catalog, pg_temp
+  set enable_seqscan = off set jit = off
 as $$
   select s.name, s.result, s.saved_at
     from {{.schema}}._gw_steps as s

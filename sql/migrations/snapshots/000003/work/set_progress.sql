@@ -48,35 +48,11 @@ comment on function {{.schema}}._gw_set_progress(text, bigint[], bigint[], doubl
 -- Locks: the row of the progress. It is stored until another attempt reports its own, and deleted some time after the job.
 -- Raises GWWPR if percent is not between 0 and 100, or note has more than 1000 characters.
 create or replace function {{.schema}}.set_progress(
-  worker_id text,
-  job_id    bigint,
-  lease     bigint,
-  percent   double precision,
-  note      text default null
-)
-  returns boolean
-  language sql
-  set search_path = pg_catalog, pg_temp
+  worker_id text, job_id bigint, lease bigint, percent double precision, note text default null)
+  returns boolean language sql set search_path = pg_catalog, pg_temp
 as $$
   select {{.schema}}._gw_set_progress(worker_id, array[job_id], array[lease], array[percent], array[note]) > 0
 $$;
 
 comment on function {{.schema}}.set_progress(text, bigint, bigint, double precision, text) is
   'Stores how far a job that the worker holds (by this lease, if one is given) has come: percent from 0 to 100, and a note; each may be null. Returns whether the worker holds the job.';
-
--- Returns the progress of jobs as the current attempt of each has reported it, or the last one if none runs. An attempt
--- whose predecessor was returned or snoozed has the same number, and goes on where that one was. A canceled job has an
--- attempt too many.
-create or replace function {{.schema}}._gw_job_progress(job_ids bigint[])
-  returns table (job_id bigint, percent real, note text, reported_at timestamptz) language sql stable
-  set search_path = pg_catalog, pg_temp set enable_seqscan = off set jit = off
-as $$
-  select p.job_id, p.percent, p.note, p.reported_at
-    from {{.schema}}._gw_progress as p
-    join {{.schema}}._private_jobs as j on j.id = p.job_id
-   where p.job_id = any (job_ids)
-     and p.revision = j.revision
-     and (j.locked_at is null or p.attempt = j.attempts or j.attempts > j.max_attempts)
-$$;
-
-comment on function {{.schema}}._gw_job_progress(bigint[]) is 'Internal: returns the progress of jobs as the current attempt of each has reported it, or the last one if none runs.';

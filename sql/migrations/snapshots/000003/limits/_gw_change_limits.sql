@@ -12,6 +12,8 @@ begin
 end;
 $$;
 
+comment on function {{.schema}}._gw_change_limits() is 'Internal: for operators: begins a change of limits or pauses.';
+
 -- For operators: begins a change of one limit, and locks it and all that share a task with it. keyed: it must have by.
 -- Raises GWLNM, GWLHB, 40001.
 create or replace function {{.schema}}._gw_change_limit(limit_name text, keyed boolean default false)
@@ -30,6 +32,8 @@ begin
   return i;
 end;
 $$;
+
+comment on function {{.schema}}._gw_change_limit(text, boolean) is 'Internal: for operators: begins a change of one limit, and locks it and all that share a task with it.';
 
 -- For operators: locks all limits that share a task with these (null: all limits), all of them or none. It lets go of
 -- them while it waits for one that a claim holds, so that claims of others go on. A claim in a transaction that stays open holds
@@ -65,23 +69,7 @@ begin
 end;
 $$;
 
--- Returns the gate of a key, and makes it if there is none. The caller holds the limit.
-create or replace function {{.schema}}._gw_gate(limit_id integer, key text)
-  returns integer language plpgsql set search_path = pg_catalog, pg_temp set enable_seqscan = off set jit = off
-as $$
-declare
-  gate_id integer;
-begin
-  insert into {{.schema}}._gw_gates (limit_id, key, theoretic_at)
-  select l.id, _gw_gate.key, l.theoretic_at from {{.schema}}._gw_limits as l where l.id = _gw_gate.limit_id
-      on conflict do nothing;
-  select g.id into gate_id
-    from {{.schema}}._gw_gates as g
-   where g.limit_id = _gw_gate.limit_id and not g.is_total and coalesce(g.key, '') = coalesce(_gw_gate.key, '')
-     and (g.key is null) = (_gw_gate.key is null);
-  return gate_id;
-end;
-$$;
+comment on function {{.schema}}._gw_lock_limits(text[]) is 'Internal: for operators: locks all limits that share a task with these (null: all limits), all of them or none.';
 
 -- Makes claims look again at these gates, whose numbers or pauses have changed. The caller holds the limits.
 create or replace function {{.schema}}._gw_look_at_gates(gate_ids integer[])
@@ -92,3 +80,5 @@ begin
   perform {{.schema}}._gw_wake(1);
 end;
 $$;
+
+comment on function {{.schema}}._gw_look_at_gates(integer[]) is 'Internal: makes claims look again at these gates, whose numbers or pauses have changed.';

@@ -47,23 +47,20 @@ begin
            cross join lateral (select l.* from {{.schema}}._gw_lanes as l where l.id = u.id offset 0) as l
            where l.task_id = any (tasks) and (l.gate = 0 or (f.priority, f.run_at, f.id) < (l.priority, l.run_at, l.job_id))),
     clock_timestamp());
-  with back as (
-    update {{.schema}}._private_jobs as j
-       set job_queue_id = -1
-     where j.ctid = any (array(
-             select w.ctid
-               from unnest(lane_ids) as u (id)
-              cross join lateral (
-                    select j.ctid
-                      from {{.schema}}._private_jobs as j
-                     where j.is_available and j.job_queue_id = u.id
-                       and not exists (select from {{.schema}}._gw_lanes as l where l.id = u.id)
-                     limit 1000
-                       for update skip locked) as w
-              limit 1000))
-    returning j.id
-  )
-  select count(*) into lost from back as b;
+  update {{.schema}}._private_jobs as j
+     set job_queue_id = -1
+   where j.ctid = any (array(
+           select w.ctid
+             from unnest(lane_ids) as u (id)
+            cross join lateral (
+                  select j.ctid
+                    from {{.schema}}._private_jobs as j
+                   where j.is_available and j.job_queue_id = u.id
+                     and not exists (select from {{.schema}}._gw_lanes as l where l.id = u.id)
+                   limit 1000
+                     for update skip locked) as w
+            limit 1000));
+  get diagnostics lost = row_count;
   delete from {{.schema}}._gw_queued_lanes as q
    where not exists (select from {{.schema}}._private_jobs as j where j.id = q.job_id and j.locked_at is not null offset 0);
   perform {{.schema}}._gw_drop_idle(held, tasks);
@@ -77,6 +74,8 @@ begin
   return cardinality(lane_ids) = 1000;
 end;
 $$;
+
+comment on function {{.schema}}._gw_sweep_limits() is 'Internal: for heartbeats: counts the gates anew, and mends what changes of the tables by hand, and Node''s reset of old locks, have left: running jobs that are gone, lanes whose first job they do not know, and jobs of lanes that do not exist.';
 
 -- Returns the next lanes in which available jobs are, by their numbers, from where the last call ended.
 create or replace function {{.schema}}._gw_next_lanes(most integer)
@@ -109,6 +108,8 @@ begin
   return lane_ids;
 end;
 $$;
+
+comment on function {{.schema}}._gw_next_lanes(integer) is 'Internal: returns the next lanes in which available jobs are, by their numbers, from where the last call ended.';
 
 -- Deletes some of the lanes in which no job waits or runs, and of the gates that no lane has, that are not closed, and whose numbers
 -- nobody has overridden. A rate keeps its gate until it is unused.
@@ -144,3 +145,5 @@ begin
   delete from {{.schema}}._gw_gate_ends as e where not exists (select from {{.schema}}._gw_limits as l where l.id = e.limit_id);
 end;
 $$;
+
+comment on function {{.schema}}._gw_drop_idle(integer[], integer[]) is 'Internal: deletes some of the lanes in which no job waits or runs, and of the gates that no lane has, that are not closed, and whose numbers nobody has overridden.';

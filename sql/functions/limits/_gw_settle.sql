@@ -25,8 +25,6 @@ begin
 end;
 $$;
 
-comment on function {{.schema}}._gw_settle(text[]) is 'Internal: for operators, after a change of which jobs limits apply to, or of their keys.';
-
 -- Gives running jobs the lanes of the present limits. The caller holds all limits of their tasks. Those that other transactions have locked
 -- are noted in _gw_queued_lanes, for a sweep.
 -- Locks: the jobs by id, without waiting.
@@ -36,8 +34,7 @@ create or replace function {{.schema}}._gw_give_lanes(job_ids bigint[])
 as $$
 declare
   wanted constant bigint[] := job_ids;
-  tasks    {{.schema}}._gw_limited_task[];
-  lane_ids integer[]; -- of job_ids, which are in order
+  tasks  {{.schema}}._gw_limited_task[];
 begin
   job_ids := array(select j.id
                      from {{.schema}}._private_jobs as j
@@ -55,7 +52,7 @@ begin
   perform {{.schema}}._gw_make_lanes(tasks, job_ids);
   delete from {{.schema}}._gw_queued_lanes as q where q.job_id = any (job_ids);
   with lanes as materialized (
-    select j.id, j.job_queue_id, case when t.limit_ids <> '{}' then l.lane_id end as lane_id
+    select j.id, j.ctid, j.job_queue_id, case when t.limit_ids <> '{}' then l.lane_id end as lane_id
       from {{.schema}}._private_jobs as j
       join unnest(tasks) as t on t.task_id = j.task_id
      cross join lateral {{.schema}}._gw_lane_of(row(t.*)::{{.schema}}._gw_limited_task, j.payload, j.flags) as l
@@ -64,17 +61,12 @@ begin
     insert into {{.schema}}._gw_queued_lanes (job_id, lane_id)
     select l.id, l.lane_id from lanes as l where l.job_queue_id > 0 and l.lane_id is not null
   )
-  select array_agg(l.id order by l.id), array_agg(l.lane_id order by l.id)
-    into job_ids, lane_ids
-    from lanes as l
-   where coalesce(l.job_queue_id, -16) <= -16 and l.job_queue_id is distinct from l.lane_id;
   update {{.schema}}._private_jobs as j
-     set job_queue_id = lane_ids[width_bucket(j.id, job_ids)]
-   where j.id = any (job_ids);
+     set job_queue_id = l.lane_id
+    from lanes as l
+   where j.ctid = l.ctid and coalesce(l.job_queue_id, -16) <= -16 and l.job_queue_id is distinct from l.lane_id;
 end;
 $$;
-
-comment on function {{.schema}}._gw_give_lanes(bigint[]) is 'Internal: gives running jobs the lanes of the present limits.';
 
 -- Counts the gates of these limits, which the caller holds, anew: what runs, and what has ended and no claim has counted yet, as one
 -- statement sees them. Returns how many had another number: somebody has changed running jobs by hand.
@@ -83,28 +75,17 @@ create or replace function {{.schema}}._gw_count_gates(limit_ids integer[])
   set enable_seqscan = off set enable_bitmapscan = off set jit = off
 as $$
 declare
-  gate_ids integer[]; -- those with a wrong number, in order, and for each:
-  jobs     bigint[];
+  changes constant {{.schema}}._gw_gate_change[] := array(
+    select row(u.gate_id, sum(u.jobs) - max(u.running), null, null, null)::{{.schema}}._gw_gate_change
+      from (select r.gate_id, 1 as jobs, null::integer as running from {{.schema}}._gw_running_at(null) as r
+            union all
+            select e.gate_id, e.jobs, null from {{.schema}}._gw_gate_ends as e where e.limit_id = any (limit_ids)
+            union all
+            select g.id, 0, g.running from {{.schema}}._gw_gates as g where g.limit_id = any (limit_ids)) as u
+     group by u.gate_id
+    having sum(u.jobs) <> max(u.running));
 begin
-  select array_agg(n.gate_id order by n.gate_id), array_agg(n.jobs order by n.gate_id)
-    into gate_ids, jobs
-    from (select u.gate_id, sum(u.jobs) as jobs
-            from (select r.gate_id, 1 as jobs, null::integer as running from {{.schema}}._gw_running_at(null) as r
-                  union all
-                  select e.gate_id, e.jobs, null from {{.schema}}._gw_gate_ends as e where e.limit_id = any (limit_ids)
-                  union all
-                  select g.id, 0, g.running from {{.schema}}._gw_gates as g where g.limit_id = any (limit_ids)) as u
-           group by u.gate_id
-          having sum(u.jobs) <> max(u.running)) as n;
-  if gate_ids is null then
-    return 0;
-  end if;
-  update {{.schema}}._gw_gates as g
-     set running = jobs[width_bucket(g.id, gate_ids)]
-   where g.ctid = any ({{.schema}}._gw_places_of_gates(gate_ids));
-  perform {{.schema}}._gw_set_turns(gate_ids);
-  return cardinality(gate_ids);
+  perform {{.schema}}._gw_set_turns({{.schema}}._gw_count_at_gates(changes));
+  return cardinality(changes);
 end;
 $$;
-
-comment on function {{.schema}}._gw_count_gates(integer[]) is 'Internal: counts the gates of these limits, which the caller holds, anew: what runs, and what has ended and no claim has counted yet, as one statement sees them.';
