@@ -5,6 +5,8 @@ import (
 	"slices"
 	"sync"
 	"time"
+
+	"github.com/gwsql/gw/pkg/shim/internal/ration"
 )
 
 // backlog holds the jobs that are claimed and whose handlers have not returned. The fetcher adds jobs, the executors
@@ -14,7 +16,7 @@ type backlog struct {
 
 	mu      sync.Mutex
 	come    sync.Cond // jobs were added, or the backlog was closed
-	pace    pace
+	ration  *ration.Ration
 	waiting []*Job                // in the order in which they run; of each streak the first
 	streaks map[*streak]struct{}  // those with more jobs
 	busy    int                   // waiting or running
@@ -24,27 +26,43 @@ type backlog struct {
 	closed  bool
 }
 
-func newBacklog(concurrency int) *backlog {
-	b := &backlog{slack: newSignal(), pace: pace{concurrency: concurrency}}
+func newBacklog(r *ration.Ration) *backlog {
+	b := &backlog{slack: newSignal(), ration: r}
 	b.streaks = make(map[*streak]struct{})
 	b.busyOf = make(map[string]*taskCount)
 	b.come.L = &b.mu
 	return b
 }
 
-// arrived records how long a claim took that returned jobs.
-func (b *backlog) arrived(claim time.Duration) {
+// learn passes the ration to fn, which must be short.
+func (b *backlog) learn(fn func(*ration.Ration)) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	b.pace.claim = claim
+	fn(b.ration)
 }
 
-// startAtOnce sets whether jobs are claimed only when an executor can start them.
-func (b *backlog) startAtOnce(is bool) {
+// want returns how many jobs to claim. The caller knows all of s but what the backlog has.
+func (b *backlog) want(s ration.Situation) int {
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	b.pace.atOnce = is
-	b.pace.ahead = min(b.pace.ahead, b.pace.fitting())
+	s.Busy, s.Starves = b.busy, b.starves()
+	return b.ration.Want(s)
+}
+
+// plan returns what to ask for if up to n jobs are wanted. [backlog.reopened] reports when a task that it leaves out has room.
+func (b *backlog) plan(n int, set *taskSet) ration.Plan {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	if !set.isLimited() {
+		return b.ration.All(n, set.names)
+	}
+	tasks := make([]ration.Task, len(set.names))
+	for i, name := range set.names {
+		count, most := b.countOf(name), set.byName[name].limit
+		count.full = most > 0 && count.busy >= most
+		tasks[i] = ration.Task{Name: name, Most: most, Busy: count.busy}
+	}
+	return b.ration.Plan(n, tasks)
 }
 
 // add adds the jobs of a claim that asked for at most ofQueue jobs of each named queue. More urgent ones overtake jobs that are
@@ -64,8 +82,10 @@ func (b *backlog) add(jobs []*Job, filled bool, ofQueue int) {
 		}
 	}
 	b.enter(jobs)
-	if filled || isCut && ofQueue != b.pace.queueBatch {
-		b.pace.filled()
+	if filled {
+		b.ration.Filled()
+	} else if isCut {
+		b.ration.Cut(ofQueue)
 	}
 	for range min(b.idle, len(heads)) {
 		b.come.Signal()
@@ -102,7 +122,7 @@ func (b *backlog) next() *Job {
 func (b *backlog) more(first *Job, most int) []*Job {
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	most = min(most, 1+len(b.waiting)/(b.idle+1))
+	most = ration.Share(most, len(b.waiting), b.idle)
 	jobs := append(make([]*Job, 0, most), first)
 	var passed []*Job // jobs of other tasks
 	seen := 0
@@ -120,31 +140,48 @@ func (b *backlog) more(first *Job, most int) []*Job {
 	return jobs
 }
 
-// ended records a job that an executor has taken, and continues its streak if it goes on. Otherwise it returns the
-// unstarted jobs of the streak, which are no longer in the backlog. A job that was not run does not count for the
-// duration of handlers.
-func (b *backlog) ended(o outcome) (unstarted []*Job) {
+// ended records a job that an executor has taken. If it has completed, the next one of its streak takes its place; otherwise
+// the streak waits for what settled is told. A job that was not run does not count for the duration of handlers.
+func (b *backlog) ended(o outcome) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	if o.started {
-		b.pace.finished(o.duration)
+		b.ration.Ended(o.duration)
 	}
-	unstarted = b.follow(o.job, o.goesOn())
+	if s := o.job.hold.streak; s != nil {
+		if o.verdict == completed || o.verdict == committed {
+			b.follow(s)
+		} else {
+			s.awaited = o.job
+		}
+	}
 	b.left(o.job)
-	if b.hasRoom || b.pace.want(b.busy, b.starves()) > 0 {
+	if b.hasRoom || b.ration.HasSlack(ration.Situation{Busy: b.busy, Starves: b.starves()}) {
 		b.slack.set()
 	}
-	return unstarted
+}
+
+// settled is called when the outcome of a job of a streak is written. It continues the streak if the next job of the queue
+// may start; otherwise it returns the unstarted jobs of the streak, which are no longer in the backlog.
+func (b *backlog) settled(job *Job) (unstarted []*Job) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	s := job.hold.streak
+	switch {
+	case !job.hold.nextMayStart:
+		return b.breakUp(s)
+	case s.awaited == job:
+		b.follow(s)
+		b.come.Signal()
+	}
+	return nil
 }
 
 // follow puts the next job of a streak in its place, for this executor or a more urgent job's.
-func (b *backlog) follow(job *Job, goesOn bool) (unstarted []*Job) {
-	s := job.hold.streak
-	if s == nil || len(s.rest) == 0 {
-		return nil
-	}
-	if !goesOn || b.closed || s.broken.Load() {
-		return b.breakUp(s)
+func (b *backlog) follow(s *streak) {
+	s.awaited = nil
+	if len(s.rest) == 0 {
+		return
 	}
 	next := s.rest[0]
 	if s.rest = s.rest[1:]; len(s.rest) == 0 {
@@ -155,7 +192,6 @@ func (b *backlog) follow(job *Job, goesOn bool) (unstarted []*Job) {
 	if len(b.waiting) > 1 && b.idle > 0 {
 		b.come.Signal()
 	}
-	return nil
 }
 
 // breakUp removes the jobs of a streak behind the one that waits or runs.
@@ -170,20 +206,6 @@ func (b *backlog) breakUp(s *streak) (unstarted []*Job) {
 
 // starves reports whether an executor has nothing to run although jobs may be waiting in streaks.
 func (b *backlog) starves() bool { return b.idle > 0 && len(b.waiting) == 0 }
-
-// want returns how many jobs to claim if asked jobs are already requested.
-func (b *backlog) want(asked int) int {
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	return b.pace.want(b.busy+asked, b.starves())
-}
-
-// ofQueue returns how many jobs of a named queue to claim at once: as many as each executor may have in front of it.
-func (b *backlog) ofQueue() int {
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	return b.pace.ofQueue()
-}
 
 // takeOld removes all waiting jobs if one of them was claimed before a time, because handlers take longer than
 // expected. Otherwise it returns the claim time of the oldest, zero if no job is waiting.
@@ -204,7 +226,7 @@ func (b *backlog) takeOld(before time.Time) (unstarted []*Job, oldest time.Time)
 	if oldest.IsZero() || oldest.After(before) {
 		return nil, oldest
 	}
-	b.pace.stalled()
+	b.ration.Stalled()
 	return b.takeAll(), time.Time{}
 }
 
@@ -227,4 +249,54 @@ func (b *backlog) takeAll() []*Job {
 		jobs = append(jobs, b.breakUp(s)...)
 	}
 	return jobs
+}
+
+// reopened returns, once, whether a task that was full has room again.
+func (b *backlog) reopened() bool {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	reopened := b.hasRoom
+	b.hasRoom = false
+	return reopened
+}
+
+// taskCount is the state of a task in the backlog.
+type taskCount struct {
+	busy int  // jobs waiting or running
+	full bool // it was full at the last check
+}
+
+func (b *backlog) countOf(task string) *taskCount {
+	count := b.busyOf[task]
+	if count == nil {
+		count = &taskCount{}
+		b.busyOf[task] = count
+	}
+	return count
+}
+
+// enter counts new jobs.
+func (b *backlog) enter(jobs []*Job) {
+	b.busy += len(jobs)
+	var count *taskCount
+	task := ""
+	for _, job := range jobs {
+		if count == nil || job.TaskIdentifier != task { // most have the same task as the previous one
+			task = job.TaskIdentifier
+			count = b.countOf(task)
+		}
+		count.busy++
+		job.hold.task = count
+	}
+}
+
+// left records that a job is no longer claimed, or has run.
+func (b *backlog) left(job *Job) {
+	b.busy--
+	count := job.hold.task
+	count.busy--
+	if count.full {
+		count.full = false
+		b.hasRoom = true
+	}
 }

@@ -4,10 +4,27 @@ import (
 	"slices"
 	"testing"
 	"time"
+
+	"github.com/gwsql/gw/pkg/shim/internal/ration"
 )
 
 func newClaimed(id int64, priority int, at time.Time) *Job {
-	return &Job{ID: id, Priority: priority, hold: &hold{claimed: at}}
+	return &Job{ID: id, Priority: priority, hold: &hold{place: place{claimed: at}}}
+}
+
+// learned returns the ration of a worker after many handlers of one duration and claims that were always filled.
+func learned(concurrency int, d time.Duration) *ration.Ration {
+	r := ration.New(concurrency, 0)
+	for range 100 {
+		r.Ended(d)
+		r.Filled()
+	}
+	return r
+}
+
+// wanted returns how many jobs the backlog wants.
+func wanted(b *backlog) int {
+	return b.want(ration.Situation{Held: b.busy, Room: ration.MaxClaim})
 }
 
 // first takes the next job.
@@ -25,7 +42,7 @@ func drain(b *backlog) (ids []int64) {
 }
 
 func TestMoreUrgentJobsPassThoseThatWait(t *testing.T) {
-	b := newBacklog(1)
+	b := newBacklog(ration.New(1, 0))
 	b.add([]*Job{newClaimed(1, 0, time.Time{}), newClaimed(2, 0, time.Time{}), newClaimed(3, 5, time.Time{})}, false, 1)
 	first(b)
 	b.add([]*Job{newClaimed(4, -1, time.Time{}), newClaimed(5, 0, time.Time{})}, false, 1)
@@ -39,17 +56,16 @@ func TestMoreUrgentJobsPassThoseThatWait(t *testing.T) {
 
 func TestJobsThatWaitTooLongAreTakenOutAndNoneIsHeldAheadAnyMore(t *testing.T) {
 	start := time.Now()
-	b := newBacklog(1)
-	b.pace = *learned(1, time.Millisecond)
+	b := newBacklog(learned(1, time.Millisecond))
 	b.add([]*Job{newClaimed(1, 0, start), newClaimed(2, 0, start)}, false, 1)
 	first(b)
 	b.add([]*Job{newClaimed(3, -1, start.Add(time.Second))}, false, 1) // younger, and before the older one
-	if jobs, oldest := b.takeOld(start.Add(-1)); jobs != nil || !oldest.Equal(start) || b.want(0) == 0 {
-		t.Errorf("took %d jobs, the oldest is of %s, %d are wanted", len(jobs), oldest, b.want(0))
+	if jobs, oldest := b.takeOld(start.Add(-1)); jobs != nil || !oldest.Equal(start) || wanted(b) == 0 {
+		t.Errorf("took %d jobs, the oldest is of %s, %d are wanted", len(jobs), oldest, wanted(b))
 	}
 	jobs, oldest := b.takeOld(start)
-	if len(jobs) != 2 || !oldest.IsZero() || b.busy != 1 || b.want(0) != 0 {
-		t.Errorf("took %d jobs, %d are busy, %d are wanted", len(jobs), b.busy, b.want(0))
+	if len(jobs) != 2 || !oldest.IsZero() || b.busy != 1 || wanted(b) != 0 {
+		t.Errorf("took %d jobs, %d are busy, %d are wanted", len(jobs), b.busy, wanted(b))
 	}
 	if jobs, oldest := b.takeOld(start.Add(time.Hour)); jobs != nil || !oldest.IsZero() {
 		t.Errorf("of nothing it took %d jobs, of %s", len(jobs), oldest)
@@ -57,7 +73,7 @@ func TestJobsThatWaitTooLongAreTakenOutAndNoneIsHeldAheadAnyMore(t *testing.T) {
 }
 
 func TestAClosedBacklogLetsExecutorsEnd(t *testing.T) {
-	b := newBacklog(2)
+	b := newBacklog(ration.New(2, 0))
 	ended := make(chan *Job)
 	go func() { ended <- first(b) }()
 	b.add([]*Job{newClaimed(1, 0, time.Time{})}, false, 1)
@@ -77,9 +93,9 @@ func TestAClosedBacklogLetsExecutorsEnd(t *testing.T) {
 func ran(job *Job, d time.Duration) outcome { return outcome{job: job, started: true, duration: d} }
 
 func TestMoreJobsAreAskedForAsSoonAsTheyAreWanted(t *testing.T) {
-	b := newBacklog(1)
+	b := newBacklog(ration.New(1, 0))
 	b.add([]*Job{newClaimed(1, 0, time.Time{})}, true, 1)
-	if b.want(0) != 0 {
+	if wanted(b) != 0 {
 		t.Error("wants jobs while its only executor is busy")
 	}
 	b.ended(ran(first(b), time.Millisecond))
@@ -91,18 +107,17 @@ func TestMoreJobsAreAskedForAsSoonAsTheyAreWanted(t *testing.T) {
 }
 
 func TestJobsThatDidNotRunTeachNothing(t *testing.T) {
-	b := newBacklog(1)
-	b.pace = *learned(1, 10*time.Millisecond)
-	before := b.pace
+	b := newBacklog(learned(1, 10*time.Millisecond))
+	before := *b.ration
 	jobs := []*Job{newClaimed(1, 0, time.Now()), newClaimed(2, 0, time.Now())}
 	b.add(jobs, false, 1)
 	e := &executor{losses: &losses{}, backlog: b, outcomes: make(chan outcome, 2)}
 	e.report(outcome{job: jobs[0], verdict: returned})
-	if b.pace != before || b.busy != 1 {
-		t.Errorf("pace is %+v, was %+v; %d are busy", b.pace, before, b.busy)
+	if *b.ration != before || b.busy != 1 {
+		t.Errorf("ration is %+v, was %+v; %d are busy", *b.ration, before, b.busy)
 	}
 	e.report(outcome{job: jobs[1], started: true})
-	if b.pace == before || b.busy != 0 {
-		t.Errorf("pace is %+v still; %d are busy", b.pace, b.busy)
+	if *b.ration == before || b.busy != 0 {
+		t.Errorf("ration is %+v still; %d are busy", *b.ration, b.busy)
 	}
 }

@@ -5,6 +5,8 @@ import (
 	"fmt"
 	"sync/atomic"
 	"time"
+
+	"github.com/gwsql/gw/pkg/shim/internal/ration"
 )
 
 const (
@@ -109,7 +111,7 @@ func (h *heartbeater) beat(ctx context.Context) (next time.Duration, err error) 
 		h.logger.Warn("jobs of dead workers recovered", "jobs", answer.freed, "workers", answer.died)
 	}
 	h.alone.tell(answer.aloneWaits)
-	h.backlog.startAtOnce(answer.rated)
+	h.backlog.learn(func(r *ration.Ration) { r.StartAtOnce(answer.rated) })
 	if !answer.registered {
 		h.logger.Warn("worker was no longer registered, registering again")
 	}

@@ -12,6 +12,7 @@ import (
 	"github.com/jackc/pgx/v5/pgtype/zeronull"
 
 	"github.com/gwsql/gw/internal/seconds"
+	"github.com/gwsql/gw/pkg/shim/internal/ration"
 )
 
 // claimed is the answer to a claim: jobs in the order in which they run, or when to claim again.
@@ -28,12 +29,12 @@ type claimed struct {
 //
 // Outcomes are not part of this statement. Claims and completions on two connections keep two cores of the server busy,
 // while in one exchange their times would add up. A refused outcome would also undo the claim.
-func (q *queries) claim(ctx context.Context, ask plan, lasting time.Duration, forbidden forbidden) (answer claimed, err error) {
-	more, args := forbidden.argument(q.workerID, ask.tasks, ask.limit, orNull(lasting.Seconds()), forbidden.flags)
-	more, args = ask.ofOneQueue(more, args)
+func (q *queries) claim(ctx context.Context, ask ration.Plan, lasting time.Duration, forbidden forbidden) (answer claimed, err error) {
+	more, args := forbidden.argument(q.workerID, ask.Tasks, ask.Limit, orNull(lasting.Seconds()), forbidden.flags)
+	more, args = ofOneQueue(ask, more, args)
 	// The join evaluates the function when the first row is read, or not at all. The left side has one row, so the jobs
 	// keep the order in which the function returns them.
-	return q.readClaim(ctx, ask.tasks, `
+	return q.readClaim(ctx, ask.Tasks, `
 			with asleep as materialized (
 			  select extract(epoch from f.next_run_at operator(pg_catalog.-) pg_catalog.clock_timestamp())::double precision as due_in, f.must_look_again
 			    from S.fall_asleep($1::text, $2::text[], $4::double precision operator(pg_catalog.*) interval '1 second') as f
@@ -47,9 +48,9 @@ func (q *queries) claim(ctx context.Context, ask plan, lasting time.Duration, fo
 }
 
 // ofOneQueue adds the argument that asks for several jobs of a named queue, unless its maximum is one.
-func (ask plan) ofOneQueue(more string, args []any) (string, []any) {
-	if ask.ofQueue > 1 {
-		args = append(args, ask.ofQueue)
+func ofOneQueue(ask ration.Plan, more string, args []any) (string, []any) {
+	if ask.OfQueue > 1 {
+		args = append(args, ask.OfQueue)
 		more += fmt.Sprintf(", queue_batch => $%d::integer", len(args))
 	}
 	return more, args
@@ -57,10 +58,10 @@ func (ask plan) ofOneQueue(more string, args []any) (string, []any) {
 
 // claimBeside claims the jobs of a plan while another claim of this worker is in flight. If there are none, the worker
 // does not fall asleep.
-func (q *queries) claimBeside(ctx context.Context, ask plan, forbidden forbidden) ([]*Job, error) {
-	more, args := forbidden.argument(q.workerID, ask.tasks, ask.limit, forbidden.flags)
-	more, args = ask.ofOneQueue(more, args)
-	answer, err := q.readClaim(ctx, ask.tasks, claimColumns+`j.streak from S.get_job_batch($1::text, $2::text[], $3::integer, $4::text[]`+more+`) as j`, args...)
+func (q *queries) claimBeside(ctx context.Context, ask ration.Plan, forbidden forbidden) ([]*Job, error) {
+	more, args := forbidden.argument(q.workerID, ask.Tasks, ask.Limit, forbidden.flags)
+	more, args = ofOneQueue(ask, more, args)
+	answer, err := q.readClaim(ctx, ask.Tasks, claimColumns+`j.streak from S.get_job_batch($1::text, $2::text[], $3::integer, $4::text[]`+more+`) as j`, args...)
 	return answer.jobs, err
 }
 
@@ -83,7 +84,6 @@ func (q *queries) makeRoom(ctx context.Context, tasks []string, forbidden forbid
 // claimUnread claims one job without reading columns that may be large or damaged: the result has no payload, flags,
 // key or last error. It may be nil.
 func (q *queries) claimUnread(ctx context.Context, tasks []string, forbidden forbidden) (*Job, error) {
-	forbidden.beyond = nil // the limit does not apply to a single job
 	more, args := forbidden.argument(q.workerID, tasks, forbidden.flags)
 	return q.readUnread(ctx, `S.get_job_batch($1::text, $2::text[], 1, $3::text[]`+more+`) as j`, args...)
 }

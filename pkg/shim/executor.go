@@ -183,9 +183,7 @@ func (e *executor) conclude(job *Job, task task, duration time.Duration, cause, 
 
 func (e *executor) report(o outcome) {
 	e.outcomes <- o
-	for _, job := range e.backlog.ended(o) {
-		e.outcomes <- outcome{job: job, verdict: returned}
-	}
+	e.backlog.ended(o)
 }
 
 var errDidNotReturn = errors.New("handler did not return after its context ended")

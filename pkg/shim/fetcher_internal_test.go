@@ -3,8 +3,6 @@ package shim
 import (
 	"context"
 	"errors"
-	"log/slog"
-	"sync/atomic"
 	"testing"
 	"time"
 
@@ -25,21 +23,15 @@ func TestWhatWaitsTooLongIsReturnedAlsoWhileNothingCanBeClaimed(t *testing.T) {
 	defer pool.Close()
 
 	queries := &queries{pool: pool, schema: "graphile_worker"}
-	backlog, outcomes := newBacklog(1), make(chan outcome, 10)
-	backlog.pace = *learned(1, time.Millisecond) // so that it would claim
-	backlog.add([]*Job{newClaimed(1, 0, time.Now()), newClaimed(2, 0, time.Now())}, false, 1)
-	first(backlog)
-	var tasks atomic.Pointer[taskSet]
-	tasks.Store(newTaskSet(map[string]task{"task": {}}))
-	f := &fetcher{
-		loop:         loop{queries: queries, logger: slog.New(slog.DiscardHandler), fail: func(err error) { t.Error(err) }},
-		tasks:        &tasks,
-		pollInterval: time.Hour,
-		backlog:      backlog,
-		outcomes:     outcomes,
-		sleep:        newSleep(queries, time.Hour, false),
-		held:         held{n: 2},
-	}
+	f := newIdle(queries)
+	f.fail = func(err error) { t.Error(err) }
+	f.backlog.ration = learned(1, time.Millisecond) // so that it would claim
+	outcomes := make(chan outcome, 10)
+	jobs := []*Job{newClaimed(1, 0, time.Now()), newClaimed(2, 0, time.Now())}
+	f.outcomes = outcomes
+	f.backlog.add(jobs, false, 1)
+	f.held.add(jobs)
+	first(f.backlog)
 	ctx, cancel := context.WithCancel(t.Context())
 	ended := make(chan struct{})
 	go func() {
@@ -61,7 +53,7 @@ func TestWhatWaitsTooLongIsReturnedAlsoWhileNothingCanBeClaimed(t *testing.T) {
 // If the database reports jobs that are due soon, but claims return none of them, a worker claims at growing intervals.
 func TestAWorkerThatClaimsInVainClaimsLessOften(t *testing.T) {
 	const due = 20 * time.Millisecond
-	f := fetcher{pollInterval: 2 * time.Second}
+	f := claims{pollInterval: 2 * time.Second}
 	for n := range mostVain {
 		if delay := f.unlessVain(due); delay != due {
 			t.Errorf("after %d claims in vain the worker waits %v", n+1, delay)
@@ -79,7 +71,7 @@ func TestAWorkerThatClaimsInVainClaimsLessOften(t *testing.T) {
 			t.Errorf("it waits %v, want %v", delay, want)
 		}
 	}
-	f = fetcher{pollInterval: 100 * time.Millisecond, vain: 1000}
+	f = claims{pollInterval: 100 * time.Millisecond, vain: 1000}
 	if delay := f.unlessVain(due); delay != f.pollInterval {
 		t.Errorf("it waits %v, longer than it polls", delay)
 	}

@@ -8,6 +8,9 @@ import (
 )
 
 const (
+	// maxUnwritten limits the outcomes that wait to be written; above it nothing is claimed until the database has
+	// caught up.
+	maxUnwritten = 2000
 	// maxBatch limits the outcomes written by one statement.
 	maxBatch = 1000
 	// floodBatch is the number of outcomes in a statement from which the finisher waits floodPause for more before the

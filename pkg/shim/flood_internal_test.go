@@ -2,8 +2,7 @@ package shim
 
 import (
 	"context"
-	"log/slog"
-	"sync/atomic"
+	"errors"
 	"testing"
 	"time"
 
@@ -12,6 +11,7 @@ import (
 
 	"github.com/gwsql/gw/internal/pgtest"
 	"github.com/gwsql/gw/internal/sqlstate"
+	"github.com/gwsql/gw/pkg/shim/internal/ration"
 )
 
 // newFlood returns a fetcher that knows its jobs to be short, on a database with some of them.
@@ -23,21 +23,35 @@ func newFlood(t *testing.T, jobs int) (*fetcher, *pgxpool.Pool) {
 	pgtest.Exec(t, admin, `select count(*) from graphile_worker.add_jobs(array(
 		select row('drop', '{}', null, null, null, null, null, null)::graphile_worker.job_spec from generate_series(1, $1::integer)))`, jobs)
 	q := &queries{pool: pgtest.Pool(t, url), schema: pgx.Identifier{"graphile_worker"}.Sanitize(), workerID: "gw-flood", worker: &Worker{}}
-	var tasks atomic.Pointer[taskSet]
-	tasks.Store(newTaskSet(map[string]task{"drop": {}}))
-	b := newBacklog(1)
-	b.pace = *learned(1, time.Microsecond)
-	f := &fetcher{
-		loop:     loop{queries: q, logger: slog.New(slog.DiscardHandler)},
-		tasks:    &tasks,
-		backlog:  b,
-		notices:  newAloneNotice(),
-		outcomes: make(chan outcome, 2*maxAhead),
-		stale:    time.NewTimer(time.Hour),
-		watched:  true,
-	}
-	t.Cleanup(func() { f.stale.Stop() })
+	f := newIdle(q)
+	f.backlog.ration = learned(1, time.Microsecond)
+	f.look = true
 	return f, admin
+}
+
+// flood claims as after a claim of the maximum number of jobs, until the flood is over.
+func (f *fetcher) flood(stop context.Context) (failure error) {
+	f.claims.floodOf = f.tasks.Load()
+	for f.claims.isFlood() {
+		select {
+		case waits := <-f.suspects.notices:
+			f.noteSuspects(waits)
+		default:
+		}
+		f.tick(time.Now())
+		if stop.Err() != nil {
+			f.claims.floodOf = nil
+		}
+		if !f.claims.isFlood() {
+			break
+		}
+		if source := f.next(); source != nil {
+			failure = errors.Join(failure, source.run(stop))
+		} else if f.claims.inFlight > 0 {
+			failure = errors.Join(failure, f.claims.take(stop, <-f.claims.answers))
+		}
+	}
+	return failure
 }
 
 func TestAFloodEndsWithAClaimThatIsNotFilled(t *testing.T) {
@@ -49,16 +63,16 @@ func TestAFloodEndsWithAClaimThatIsNotFilled(t *testing.T) {
 	for _, job := range f.backlog.close() {
 		seen[job.ID] = true
 	}
-	if len(seen) != 2500 || f.held.n != 2500 || f.unsure.now {
-		t.Errorf("%d jobs wait, %d are held, unsure %t", len(seen), f.held.n, f.unsure.now)
+	if len(seen) != 2500 || f.held.n != 2500 || f.lost.pending() {
+		t.Errorf("%d jobs wait, %d are held, unsure %t", len(seen), f.held.n, f.lost.pending())
 	}
 }
 
 func TestAfterAClaimWithoutAnAnswerLessIsAskedFor(t *testing.T) {
 	f, admin := newFlood(t, 0)
 	pgtest.Exec(t, admin, `select graphile_worker.add_job('drop', to_json(repeat('x', 1000000))) from generate_series(1, 10)`)
-	f.lost()
-	f.lost() // 2 MB, for each of two claims; the second one returns nothing if it meets the first one's locks
+	f.backlog.ration.Overdue()
+	f.backlog.ration.Overdue() // 2 MB, for each of two claims; the second one returns nothing if it meets the first one's locks
 	if err := f.flood(t.Context()); err != nil || f.held.n < 2 || f.held.n > 4 || f.held.bytes < 2e6 {
 		t.Errorf("%d jobs of %d bytes are held, %v", f.held.n, f.held.bytes, err)
 	}
@@ -75,8 +89,8 @@ func TestAFloodEndsWithTheWorker(t *testing.T) {
 
 func TestAFloodEndsWhereAJobHasToRunAlone(t *testing.T) {
 	f, _ := newFlood(t, 5000)
-	f.notices.tell(true)
-	if err := f.flood(t.Context()); err != nil || f.alone != oneWaits || f.held.n > 2*maxClaim {
+	f.suspects.notices.tell(true)
+	if err := f.flood(t.Context()); err != nil || f.suspects.alone != oneWaits || f.held.n > 2*ration.MaxClaim {
 		t.Errorf("%d jobs are held, %v", f.held.n, err)
 	}
 }
@@ -103,7 +117,7 @@ func TestTwoClaimsOfAFloodOverlapAndOneMayBeLost(t *testing.T) {
 	if err := <-ended; sqlstate.Of(err) != "57P01" {
 		t.Errorf("the flood ended with %v", err)
 	}
-	if f.held.n != maxClaim || !f.unsure.now {
-		t.Errorf("%d jobs are held, unsure %t", f.held.n, f.unsure.now)
+	if f.held.n != ration.MaxClaim || !f.lost.pending() {
+		t.Errorf("%d jobs are held, unsure %t", f.held.n, f.lost.pending())
 	}
 }

@@ -11,9 +11,10 @@ import (
 	"github.com/jackc/pgx/v5/pgxpool"
 
 	"github.com/gwsql/gw/internal/pgtest"
+	"github.com/gwsql/gw/pkg/shim/internal/ration"
 )
 
-func newHeldJob(id int64) *Job { return &Job{ID: id, hold: &hold{task: &taskCount{}}} }
+func newHeldJob(id int64) *Job { return &Job{ID: id, hold: &hold{place: place{task: &taskCount{}}}} }
 
 // renewal is a worker with two running jobs in a database, locked for a given time, and its heartbeater.
 type renewal struct {
@@ -34,7 +35,7 @@ func newRenewal(t *testing.T, age time.Duration) *renewal {
 	r := &renewal{
 		heartbeater: &heartbeater{
 			loop:    loop{queries: queries, logger: logger},
-			running: &running{}, alone: newAloneNotice(), backlog: newBacklog(1), listenBroke: new(atomic.Bool),
+			running: &running{}, alone: newAloneNotice(), backlog: newBacklog(ration.New(1, 0)), listenBroke: new(atomic.Bool),
 			register: func(context.Context) error { return nil }, isOutdated: func() bool { return false },
 		},
 		finisher: &finisher{loop: loop{queries: queries, logger: logger, fail: fail}},
@@ -44,7 +45,7 @@ func newRenewal(t *testing.T, age time.Duration) *renewal {
 	if err != nil {
 		t.Fatal(err)
 	}
-	answer, err := queries.claim(t.Context(), plan{tasks: []string{"long"}, limit: 2}, 0, forbidden{})
+	answer, err := queries.claim(t.Context(), ration.Plan{Tasks: []string{"long"}, Limit: 2}, 0, forbidden{})
 	if err != nil || len(answer.jobs) != 2 {
 		t.Fatalf("claimed %d jobs: %v", len(answer.jobs), err)
 	}
@@ -163,7 +164,7 @@ func TestAnOutcomeOfALostJobIsNotReported(t *testing.T) {
 	}}
 	e := &executor{
 		losses:   &losses{},
-		backlog:  newBacklog(1),
+		backlog:  newBacklog(ration.New(1, 0)),
 		outcomes: outcomes,
 		handling: t.Context(),
 	}

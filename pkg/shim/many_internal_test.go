@@ -11,6 +11,8 @@ import (
 	"time"
 
 	"github.com/jackc/pgx/v5/pgconn"
+
+	"github.com/gwsql/gw/pkg/shim/internal/ration"
 )
 
 // executed runs a handler of several jobs and returns what is reported of them.
@@ -19,7 +21,7 @@ func executed(t *testing.T, jobs []*Job, task task) []outcome {
 	outcomes := make(chan outcome, len(jobs))
 	e := &executor{
 		losses:  &losses{},
-		backlog: newBacklog(1), outcomes: outcomes, events: &eventBus{}, handling: t.Context(),
+		backlog: newBacklog(ration.New(1, 0)), outcomes: outcomes, events: &eventBus{}, handling: t.Context(),
 	}
 	if !e.begin(jobs) {
 		t.Fatal("it does not begin")
@@ -79,7 +81,7 @@ func TestAHandlerOfSeveralJobsThatDoesNotReturnAnErrorForEachFailsThemAll(t *tes
 func TestOneOfSeveralJobsIsLostAlone(t *testing.T) {
 	jobs := heldJobs(3)
 	outcomes := make(chan outcome, 3)
-	e := &executor{losses: &losses{}, backlog: newBacklog(1), outcomes: outcomes, handling: t.Context()}
+	e := &executor{losses: &losses{}, backlog: newBacklog(ration.New(1, 0)), outcomes: outcomes, handling: t.Context()}
 	e.begin(jobs)
 	e.executeMany(jobs, task{many: func(ctx context.Context, _ []*Job) []error {
 		e.interrupt(jobs[1], ErrLeaseLost)
@@ -98,7 +100,7 @@ func TestOneOfSeveralJobsIsLostAlone(t *testing.T) {
 func TestOneOfSeveralJobsIsCanceledWithoutEndingTheOthers(t *testing.T) {
 	jobs := heldJobs(3)
 	outcomes := make(chan outcome, 3)
-	e := &executor{losses: &losses{}, backlog: newBacklog(1), outcomes: outcomes, handling: t.Context()}
+	e := &executor{losses: &losses{}, backlog: newBacklog(ration.New(1, 0)), outcomes: outcomes, handling: t.Context()}
 	e.begin(jobs)
 	e.executeMany(jobs, task{many: func(ctx context.Context, _ []*Job) []error {
 		e.interrupt(jobs[0], ErrCanceled)
@@ -124,7 +126,7 @@ func TestALoneJobOfAHandlerOfSeveralIsEnded(t *testing.T) {
 		"lost":     {func(e *executor, job *Job) { e.interrupt(job, ErrLeaseLost) }, ErrLeaseLost},
 	} {
 		jobs := heldJobs(1)
-		e := &executor{losses: &losses{}, backlog: newBacklog(1), outcomes: make(chan outcome, 1), handling: t.Context()}
+		e := &executor{losses: &losses{}, backlog: newBacklog(ration.New(1, 0)), outcomes: make(chan outcome, 1), handling: t.Context()}
 		e.begin(jobs)
 		e.executeMany(jobs, task{timeout: time.Hour, many: func(ctx context.Context, _ []*Job) []error {
 			c.end(e, jobs[0])
@@ -160,7 +162,7 @@ func TestSeveralJobsWhoseHandlerIsLeftBehindAreReturned(t *testing.T) {
 	left := make(chan struct{})
 	e := &executor{
 		losses:  &losses{},
-		backlog: newBacklog(1), outcomes: outcomes, handling: t.Context(), stopped: func() {},
+		backlog: newBacklog(ration.New(1, 0)), outcomes: outcomes, handling: t.Context(), stopped: func() {},
 	}
 	e.begin(jobs)
 	go func() {
@@ -225,7 +227,7 @@ func TestMiddlewareIsAroundEachOfSeveralJobs(t *testing.T) {
 }
 
 func TestAnExecutorTakesItsShareOfTheJobsOfATask(t *testing.T) {
-	b := newBacklog(4)
+	b := newBacklog(ration.New(4, 0))
 	var jobs []*Job
 	for i := range 10 {
 		job := newClaimed(int64(i+1), 0, time.Time{})

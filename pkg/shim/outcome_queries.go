@@ -18,6 +18,7 @@ type fate struct {
 	attempts    int
 	maxAttempts int
 	retryIn     time.Duration // until run_at, 0 if that has passed
+	next        bool          // the next job of its queue may start
 }
 
 // applied is what the database did with a batch of outcomes: the new states of the changed jobs by their ids. An id
@@ -28,7 +29,7 @@ type applied map[int64]fate
 // to returns the new state of a job, and whether its outcome was accepted.
 func (a applied) to(id int64) (became fate, taken bool) {
 	if a == nil {
-		return fate{}, true
+		return fate{next: true}, true
 	}
 	became, taken = a[id]
 	return became, taken
@@ -53,7 +54,7 @@ func (q *queries) complete(ctx context.Context, outcomes []outcome) (applied, er
 	}
 	done := make(applied, len(completed))
 	for _, id := range completed {
-		done[id] = fate{}
+		done[id] = fate{next: true}
 	}
 	return done, nil
 }
@@ -128,7 +129,8 @@ func (q *queries) apply(ctx context.Context, sql string, args ...any) (done appl
 			select j.id, j.state, j.attempts::integer, j.max_attempts::integer,
 			       case when j.run_at operator(pg_catalog.<) 'infinity'
 			            then extract(epoch from greatest(j.run_at, pg_catalog.now()) operator(pg_catalog.-) pg_catalog.now())
-			            else 'infinity' end::double precision
+			            else 'infinity' end::double precision,
+			       S._gw_next_may_start(j.state, j.run_at)
 			`+sql), args...)
 		if err != nil {
 			return err
@@ -136,7 +138,7 @@ func (q *queries) apply(ctx context.Context, sql string, args ...any) (done appl
 		var id int64
 		var became fate
 		var delay float64
-		_, err = pgx.ForEachRow(rows, []any{&id, &became.state, &became.attempts, &became.maxAttempts, &delay}, func() error {
+		_, err = pgx.ForEachRow(rows, []any{&id, &became.state, &became.attempts, &became.maxAttempts, &delay, &became.next}, func() error {
 			became.retryIn = seconds.Duration(delay)
 			done[id] = became
 			return nil

@@ -10,6 +10,7 @@ import (
 	"github.com/jackc/pgx/v5/pgxpool"
 
 	"github.com/gwsql/gw/internal/pgtest"
+	"github.com/gwsql/gw/pkg/shim/internal/ration"
 )
 
 func newQueries(t *testing.T, mode pgx.QueryExecMode) *queries {
@@ -83,7 +84,7 @@ func (c calls) claimAndSleep() []*Job {
 	c.check(c.exec(ctx, `select S.add_job('a', '{"n": 9007199254740993}', 'q', now() - interval '1 minute', 5, 'k', -3, array['f'])`))
 	c.check(c.exec(ctx, `select S.add_job('b'), S.add_job('a'), S.add_job('b', run_at => now() + interval '1 minute')`))
 	c.check(c.exec(ctx, `select S.set_setting('notify', 'idle')`))
-	answer, err := c.claim(ctx, plan{tasks: []string{"a", "b"}, limit: 10}, time.Minute, forbidden{})
+	answer, err := c.claim(ctx, ration.Plan{Tasks: []string{"a", "b"}, Limit: 10}, time.Minute, forbidden{})
 	c.check(err)
 	if len(answer.jobs) != 3 || answer.dueIn != nil || answer.newMark {
 		c.Fatalf("claimed %+v", answer)
@@ -97,7 +98,7 @@ func (c calls) claimAndSleep() []*Job {
 		lasting time.Duration
 		newMark bool
 	}{{0, false}, {time.Minute, true}, {time.Minute, false}} {
-		empty, err := c.claim(ctx, plan{tasks: []string{"a", "b"}, limit: 10}, given.lasting, forbidden{})
+		empty, err := c.claim(ctx, ration.Plan{Tasks: []string{"a", "b"}, Limit: 10}, given.lasting, forbidden{})
 		c.check(err)
 		if len(empty.jobs) != 0 || empty.dueIn == nil || *empty.dueIn <= 0 || *empty.dueIn > time.Minute || empty.newMark != given.newMark {
 			c.Errorf("with one job due in a minute and a mark for %s, the answer is %+v", given.lasting, empty)
@@ -147,12 +148,12 @@ func (c calls) report(jobs []*Job) {
 	c.check(err)
 	got := done[jobs[1].ID]
 	got.retryIn = got.retryIn.Round(time.Microsecond)
-	if got != (fate{"scheduled", 1, 25, 2718282 * time.Microsecond}) {
+	if got != (fate{"scheduled", 1, 25, 2718282 * time.Microsecond, true}) {
 		c.Errorf("failed %v", done)
 	}
 	done, err = c.giveBack(ctx, []outcome{{job: jobs[2], lease: first.Lease}})
 	c.check(err)
-	if got, taken := done.to(jobs[2].ID); !taken || got != (fate{"ready", 0, 25, 0}) {
+	if got, taken := done.to(jobs[2].ID); !taken || got != (fate{"ready", 0, 25, 0, false}) {
 		c.Errorf("returned %v", done)
 	}
 	c.check(c.unlock(ctx))
@@ -168,13 +169,13 @@ func (c calls) claimWithoutFlags() {
 		left := forbidden{flags: []string{"other"}, ofTasks: new(fmt.Sprintf(`{"c": ["%s"], "d": []}`, given.flag))}
 		alone, err := c.claimAlone(ctx, []string{"c"}, left, false)
 		c.check(err)
-		beside, err := c.claimBeside(ctx, plan{tasks: []string{"c"}, limit: 10}, left)
+		beside, err := c.claimBeside(ctx, ration.Plan{Tasks: []string{"c"}, Limit: 10}, left)
 		c.check(err)
 		if len(alone) != 0 || len(beside) != given.jobs {
 			c.Errorf("of a job with another flag than %s there were claimed %v and %v", given.flag, alone, beside)
 		}
 		c.check(c.unlock(ctx))
-		answer, err := c.claim(ctx, plan{tasks: []string{"c"}, limit: 10}, 0, left)
+		answer, err := c.claim(ctx, ration.Plan{Tasks: []string{"c"}, Limit: 10}, 0, left)
 		c.check(err)
 		if len(answer.jobs) != given.jobs {
 			c.Errorf("of a job with another flag than %s there was claimed %+v", given.flag, answer)
@@ -186,13 +187,13 @@ func (c calls) claimBytes() {
 	ctx := c.Context()
 	c.check(c.exec(ctx, `select S.add_job('d', to_json(repeat('x', 998))) from generate_series(1, 3)`))
 	short := forbidden{ofTasks: new(`{"d": ["f"]}`), beyond: new(int64(2500))}
-	beside, err := c.claimBeside(ctx, plan{tasks: []string{"d"}, limit: 10}, short)
+	beside, err := c.claimBeside(ctx, ration.Plan{Tasks: []string{"d"}, Limit: 10}, short)
 	c.check(err)
 	if len(beside) != 2 || beside[0].hold.bytes != 1000 {
 		c.Errorf("of jobs of 1000 bytes there were claimed %d", len(beside))
 	}
 	c.check(c.unlock(ctx))
-	if answer, err := c.claim(ctx, plan{tasks: []string{"d"}, limit: 10}, 0, short); err != nil || len(answer.jobs) != 2 {
+	if answer, err := c.claim(ctx, ration.Plan{Tasks: []string{"d"}, Limit: 10}, 0, short); err != nil || len(answer.jobs) != 2 {
 		c.Errorf("of jobs of 1000 bytes there were claimed %d, %v", len(answer.jobs), err)
 	}
 }

@@ -11,6 +11,7 @@ func (f *finisher) report(batch []outcome, done applied, tries int) {
 	returned := 0
 	for _, o := range batch {
 		became, written := done.to(o.job.ID)
+		o.job.hold.nextMayStart = became.next || o.verdict == completed && tries > 1
 		switch {
 		case !written && (o.inTx || o.verdict == cut && tries == 1):
 			f.reportCommitted(o)
@@ -41,15 +42,13 @@ func (f *finisher) report(batch []outcome, done applied, tries int) {
 
 func (f *finisher) reportLost(o outcome) {
 	f.refused++
-	if s := o.job.hold.streak; s != nil {
-		s.broken.Store(true)
-	}
 	f.tell(o, OutcomeLeaseLost, fate{})
 	f.about(o).Warn("lease lost, outcome refused", "attempt", o.job.Attempts, "lease", o.job.hold.lease.Load())
 }
 
 // reportCommitted handles a job that was deleted when its handler returned.
 func (f *finisher) reportCommitted(o outcome) {
+	o.job.hold.nextMayStart = true
 	f.tell(o, OutcomeCompleted, fate{})
 	if o.err == nil && f.quiet {
 		return

@@ -10,6 +10,8 @@ import (
 	"time"
 
 	"github.com/jackc/pgx/v5"
+
+	"github.com/gwsql/gw/pkg/shim/internal/ration"
 )
 
 const (
@@ -57,7 +59,7 @@ type session struct {
 
 func newSession(w *Worker, once bool) *session {
 	logger := w.logger()
-	held := w.cfg.Concurrency + maxAhead + maxUnwritten
+	held := w.cfg.Concurrency + ration.MaxAhead + maxUnwritten
 	s := &session{
 		worker: w,
 		once:   once,
@@ -74,7 +76,7 @@ func newSession(w *Worker, once bool) *session {
 		wake:     newSignal(),
 		heard:    newSignal(),
 		migrated: newSignal(),
-		backlog:  newBacklog(w.cfg.Concurrency),
+		backlog:  newBacklog(ration.New(w.cfg.Concurrency, w.cfg.QueueBatch)),
 		outcomes: make(chan outcome, held),
 		settled:  make(chan settlement, held),
 
@@ -83,7 +85,6 @@ func newSession(w *Worker, once bool) *session {
 		events:      &w.events,
 		abandonTime: abandonTime,
 	}
-	s.backlog.pace.queueBatch = w.cfg.QueueBatch
 	s.canceled = &cancellations{queries: s.queries}
 	return s
 }
@@ -129,7 +130,7 @@ func (s *session) run(ctx context.Context) error {
 	finish()
 	stopKeeping()
 	background.Wait()
-	s.leave(base, fetcher.unsure.pending() || finisher.unwritten+finisher.refused > 0)
+	s.leave(base, fetcher.lost.pending() || finisher.unwritten+finisher.refused > 0)
 	return s.result(context.Cause(claiming), finisher)
 }
 

@@ -72,22 +72,18 @@ func (s *session) newListener() *listener {
 }
 
 func (s *session) newFetcher(fail func(error)) *fetcher {
-	return &fetcher{
-		loop:         s.newLoop(fail),
-		tasks:        &s.worker.tasks,
-		changed:      s.worker.tasksChanged,
-		pollInterval: s.worker.cfg.PollInterval,
-		once:         s.once,
-		forbidden:    forbiddenFlags{list: s.worker.cfg.ForbiddenFlags, fn: s.worker.cfg.ForbiddenFlagsFunc},
-		wake:         s.wake,
-		listens:      s.heard,
-		anew:         &s.listensAnew,
-		settled:      s.settled,
-		notices:      s.alone,
-		backlog:      s.backlog,
-		outcomes:     s.outcomes,
-		sleep:        newSleep(s.queries, s.worker.cfg.PollInterval, s.listens()),
-	}
+	cfg := s.worker.cfg
+	f := newFetcher(&intake{
+		loop:      s.newLoop(fail),
+		tasks:     &s.worker.tasks,
+		forbidden: forbiddenFlags{list: cfg.ForbiddenFlags, fn: cfg.ForbiddenFlagsFunc},
+		backlog:   s.backlog,
+		outcomes:  s.outcomes,
+		sleep:     newSleep(s.queries, cfg.PollInterval, s.listens()),
+		once:      s.once,
+	}, cfg.PollInterval, s.alone)
+	f.wake, f.listens, f.anew, f.changed, f.settled = s.wake, s.heard, &s.listensAnew, s.worker.tasksChanged, s.settled
+	return f
 }
 
 func (s *session) newFinisher(fail func(error)) *finisher {

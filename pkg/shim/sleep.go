@@ -102,7 +102,15 @@ func (s *sleep) rise(ctx context.Context, full bool) error {
 	return nil
 }
 
-// anyEnded is called at lookAt. It returns whether to claim.
+// checkAt returns when to check whether a transaction in flight has ended, zero without one.
+func (s *sleep) checkAt() time.Time {
+	if len(s.inFlight) == 0 {
+		return time.Time{}
+	}
+	return s.lookAt
+}
+
+// anyEnded is called at checkAt. It returns whether to claim.
 func (s *sleep) anyEnded(ctx context.Context) bool {
 	before := slices.Collect(maps.Keys(s.inFlight))
 	after, err := s.queries.stillInFlight(ctx, before)

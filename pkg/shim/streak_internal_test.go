@@ -4,6 +4,8 @@ import (
 	"slices"
 	"testing"
 	"time"
+
+	"github.com/gwsql/gw/pkg/shim/internal/ration"
 )
 
 // newSerial returns a claimed job of a named queue.
@@ -32,7 +34,7 @@ func idsOf(jobs []*Job) (ids []int64) {
 }
 
 func TestJobsOfAQueueWaitForTheOnesBeforeThem(t *testing.T) {
-	b := newBacklog(2)
+	b := newBacklog(ration.New(2, 0))
 	b.add(claimOf(time.Now(), "a", "b", "a", "", "a", "b"), false, 10) // ids 1 to 6
 	var order []int64
 	for range 6 {
@@ -61,23 +63,28 @@ func TestJobsOfAQueueWaitForTheOnesBeforeThem(t *testing.T) {
 	}
 }
 
+// ended ends a job of a streak and writes its outcome, after which the next one may start or not.
+func ended(b *backlog, o outcome, nextMayStart bool) (unstarted []*Job) {
+	b.ended(o)
+	o.job.hold.nextMayStart = nextMayStart
+	return b.settled(o.job)
+}
+
 func TestAStreakThatEndsGivesItsOtherJobsBack(t *testing.T) {
 	for name, end := range map[string]func(*backlog, *Job) []*Job{
-		"the queue may have another next job": func(b *backlog, job *Job) []*Job { return b.ended(outcome{job: job, verdict: lost, started: true}) },
-		"the job did not start":               func(b *backlog, job *Job) []*Job { return b.ended(outcome{job: job, verdict: returned}) },
+		"the queue may have another next job": func(b *backlog, job *Job) []*Job {
+			return ended(b, outcome{job: job, verdict: failed, started: true}, false)
+		},
+		"the job did not start": func(b *backlog, job *Job) []*Job { return ended(b, outcome{job: job, verdict: returned}, false) },
 		"the worker stops": func(b *backlog, job *Job) []*Job {
-			return append(b.close(), b.ended(ran(job, 1))...)
+			return append(b.close(), ended(b, ran(job, 1), true)...)
 		},
 		"a job waits for too long": func(b *backlog, job *Job) []*Job {
 			unstarted, _ := b.takeOld(time.Now())
-			return append(unstarted, b.ended(ran(job, 1))...)
-		},
-		"a job of it is lost": func(b *backlog, job *Job) []*Job {
-			job.hold.streak.broken.Store(true)
-			return b.ended(ran(job, 1))
+			return append(unstarted, ended(b, ran(job, 1), true)...)
 		},
 	} {
-		b := newBacklog(1)
+		b := newBacklog(ration.New(1, 0))
 		b.add(claimOf(time.Now().Add(-time.Second), "a", "a", "a"), false, 10)
 		if unstarted := end(b, first(b)); !slices.Equal(idsOf(unstarted), []int64{2, 3}) {
 			t.Errorf("if %s, %v are given back", name, idsOf(unstarted))
@@ -88,37 +95,47 @@ func TestAStreakThatEndsGivesItsOtherJobsBack(t *testing.T) {
 	}
 }
 
-func TestAStreakEndsWithAJobThatMayComeFirstAgain(t *testing.T) {
-	soon, later := new(time.Millisecond), new(time.Minute)
+func TestAStreakWaitsForTheAnswerToAnOutcomeOfAJobThatHasNotCompleted(t *testing.T) {
 	for _, c := range []struct {
-		outcome outcome
-		want    bool
+		verdict verdict
+		waits   bool
 	}{
-		{outcome{verdict: completed}, true},
-		{outcome{verdict: committed}, true},
-		{outcome{verdict: failed}, true},
-		{outcome{verdict: failed, delay: later}, true},
-		{outcome{verdict: failed, delay: soon}, false},
-		{outcome{verdict: failed, delay: soon, permanent: true}, true},
-		{outcome{verdict: returned}, false},
-		{outcome{verdict: returned, snoozed: true, delay: soon}, false},
-		{outcome{verdict: returned, snoozed: true, delay: later}, true},
-		{outcome{verdict: rateLimited, delay: soon}, false},
-		{outcome{verdict: rateLimited, delay: later}, true},
-		{outcome{verdict: lost}, false},
+		{completed, false}, {committed, false}, {failed, true}, {returned, true}, {rateLimited, true}, {cut, true},
 	} {
-		if got := c.outcome.goesOn(); got != c.want {
-			t.Errorf("%+v goes on: %t", c.outcome, got)
+		b := newBacklog(ration.New(1, 0))
+		b.add(claimOf(time.Now(), "a", "a", "a"), false, 10)
+		job := first(b)
+		b.ended(outcome{job: job, verdict: c.verdict, started: true})
+		if waits := len(b.waiting) == 0; waits != c.waits {
+			t.Errorf("after verdict %d the streak waits: %t", c.verdict, waits)
+		}
+		job.hold.nextMayStart = true
+		if unstarted := b.settled(job); len(unstarted) != 0 || len(b.waiting) != 1 || b.waiting[0].ID != 2 {
+			t.Errorf("after verdict %d and its answer %d jobs wait, %d are given back", c.verdict, len(b.waiting), len(unstarted))
 		}
 	}
 }
 
+// A job that has completed may turn out to be lost while the next one runs already.
+func TestAStreakOfWhichAJobWasLostEnds(t *testing.T) {
+	b := newBacklog(ration.New(1, 0))
+	b.add(claimOf(time.Now(), "a", "a", "a"), false, 10)
+	lost := first(b)
+	b.ended(ran(lost, 1))
+	if next := first(b); next.ID != 2 {
+		t.Errorf("job %d is the next one", next.ID)
+	}
+	if unstarted := b.settled(lost); !slices.Equal(idsOf(unstarted), []int64{3}) {
+		t.Errorf("%v are given back", idsOf(unstarted))
+	}
+}
+
 func TestStreaksGrowWhileTheyAreCut(t *testing.T) {
-	b := newBacklog(10)
-	b.pace.mean = time.Microsecond
+	b := newBacklog(ration.New(10, 0))
+	b.ration.Ended(time.Microsecond)
 	var lengths []int
 	for range 5 {
-		most := b.ofQueue()
+		most := b.ration.OfQueue()
 		lengths = append(lengths, most)
 		jobs := claimOf(time.Now(), slices.Repeat([]string{"a"}, most)...)
 		b.add(jobs, false, most)
@@ -130,27 +147,26 @@ func TestStreaksGrowWhileTheyAreCut(t *testing.T) {
 		t.Errorf("claims ask for %v jobs of a queue, want %v", lengths, want)
 	}
 	b.add(claimOf(time.Now(), "a", "a"), false, 17)
-	if got := b.ofQueue(); got != 17 {
+	if got := b.ration.OfQueue(); got != 17 {
 		t.Errorf("after a streak that was not cut, claims ask for %d, want 17", got)
 	}
-	long := newBacklog(10)
-	long.pace.finished(time.Second)
+	long := newBacklog(ration.New(10, 0))
+	long.ration.Ended(time.Second)
 	long.add(claimOf(time.Now(), "a"), true, 1)
-	if got := long.ofQueue(); got != 1 {
+	if got := long.ration.OfQueue(); got != 1 {
 		t.Errorf("of long jobs, claims ask for %d, want 1", got)
 	}
 }
 
 func TestAnExecutorThatHasNothingToRunBesideStreaksIsClaimedFor(t *testing.T) {
-	b := newBacklog(2)
-	b.pace.ahead, b.pace.mean = 10, time.Millisecond
+	b := newBacklog(learned(2, 20*time.Millisecond))
 	b.add(claimOf(time.Now(), slices.Repeat([]string{"a"}, 10)...), false, 11)
 	first(b)
-	if got := b.want(0); got != 0 {
+	if got := wanted(b); got != 0 {
 		t.Errorf("%d are wanted while the other executor is busy, want none", got)
 	}
 	b.idle = 1
-	if got := b.want(0); got != 2 {
+	if got := wanted(b); got != 2 {
 		t.Errorf("%d are wanted, want 2", got)
 	}
 }

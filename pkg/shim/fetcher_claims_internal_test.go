@@ -18,13 +18,15 @@ func TestARestLastsUntilTheJobsOfItsClaimHaveEnded(t *testing.T) {
 		{"all have ended", claimed, false},
 	} {
 		var r rest
-		r.after(claimed, time.Hour)
+		r.begin(7, len(claimed), time.Hour)
 		r.ended(c.ended)
-		if lasts := r.over != nil; lasts != c.lasts {
+		if lasts := !r.until.IsZero(); lasts != c.lasts {
 			t.Errorf("%s: the rest lasts: %t", c.name, lasts)
 		}
 	}
 	var r rest
-	r.after(claimed, time.Hour)
-	<-r.over // mostRest later
+	r.begin(7, len(claimed), time.Hour)
+	if left := time.Until(r.until); left > mostRest {
+		t.Errorf("it lasts for %s", left)
+	}
 }

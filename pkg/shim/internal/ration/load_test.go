@@ -1,17 +1,9 @@
-package shim
+package ration
 
 import (
 	"testing"
 	"time"
 )
-
-// sized returns so many jobs of so many bytes.
-func sized(n int, bytes int64) (jobs []*Job) {
-	for range n {
-		jobs = append(jobs, &Job{hold: &hold{bytes: bytes}})
-	}
-	return jobs
-}
 
 func TestAClaimAsksForNoMoreJobsThanItMayBringBytes(t *testing.T) {
 	var l load
@@ -23,13 +15,13 @@ func TestAClaimAsksForNoMoreJobsThanItMayBringBytes(t *testing.T) {
 		bytes int64
 		want  int
 	}{{100, 1000}, {8 << 10, 1000}, {1 << 20, 8}, {100 << 20, 1}} {
-		l.arrived(sized(3, c.bytes), time.Millisecond)
+		l.arrived(3, 3*c.bytes, time.Millisecond)
 		if got := l.fit(1000, 1, plenty); got != c.want {
 			t.Errorf("%d jobs of %d bytes, want %d", got, c.bytes, c.want)
 		}
 	}
 	for range 30 {
-		l.arrived(sized(1, 100), time.Millisecond)
+		l.arrived(1, 100, time.Millisecond)
 	}
 	if got := l.fit(1000, 1, plenty); got != 1000 {
 		t.Errorf("%d jobs after many small ones, want 1000", got)
@@ -44,28 +36,28 @@ func TestAClaimThatFailsOrComesLateHalvesTheNextAndTimelyOnesDoubleThem(t *testi
 			t.Errorf("a claim may bring %d bytes, want %d", got, want)
 		}
 	}
-	large := sized(1, maxClaimBytes)
-	l.overdue()
+	const large = maxClaimBytes
+	l.Overdue()
 	expect(maxClaimBytes / 2)
-	l.arrived(large, lateClaim+1)
+	l.arrived(1, large, lateClaim+1)
 	expect(maxClaimBytes / 4)
-	l.arrived(large, lateClaim/2)
+	l.arrived(1, large, lateClaim/2)
 	expect(maxClaimBytes / 4)
-	l.arrived(sized(1, 10), time.Millisecond) // too small to tell
+	l.arrived(1, 10, time.Millisecond) // too small to tell
 	expect(maxClaimBytes / 4)
-	l.arrived(large, lateClaim/4-1)
+	l.arrived(1, large, lateClaim/4-1)
 	expect(maxClaimBytes / 2)
-	l.arrived(large, time.Millisecond)
-	l.arrived(large, time.Millisecond)
+	l.arrived(1, large, time.Millisecond)
+	l.arrived(1, large, time.Millisecond)
 	expect(maxClaimBytes)
 	for range 100 {
-		l.overdue()
+		l.Overdue()
 	}
 	expect(64 << 10)
 }
 
 func TestBeyondOneForEachExecutorOnlySoManyBytesAreHeld(t *testing.T) {
-	l := load{mean: 1 << 20}
+	l := load{size: 1 << 20}
 	for _, c := range []struct {
 		idle int
 		room int64
@@ -82,15 +74,5 @@ func TestBeyondOneForEachExecutorOnlySoManyBytesAreHeld(t *testing.T) {
 		if got := l.fit(1000, c.idle, c.room); got != c.want {
 			t.Errorf("%d executors idle and room for %d bytes: %d jobs, want %d", c.idle, c.room, got, c.want)
 		}
-	}
-}
-
-func TestWhatIsHeldIsCountedInBytes(t *testing.T) {
-	var h held
-	jobs := sized(4, 10)
-	h.add(jobs)
-	h.remove(jobs[1:3])
-	if h.n != 2 || h.bytes != 20 {
-		t.Errorf("%d jobs of %d bytes are held", h.n, h.bytes)
 	}
 }

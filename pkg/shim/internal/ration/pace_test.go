@@ -1,4 +1,4 @@
-package shim
+package ration
 
 import (
 	"testing"
@@ -9,8 +9,8 @@ import (
 func learned(concurrency int, d time.Duration) *pace {
 	p := &pace{concurrency: concurrency}
 	for range 100 {
-		p.finished(d)
-		p.filled()
+		p.Ended(d)
+		p.Filled()
 	}
 	return p
 }
@@ -36,13 +36,13 @@ func TestAheadOfTheExecutorsIsWorkForATenthOfASecond(t *testing.T) {
 
 func TestNothingIsClaimedAheadBeforeHandlersAreKnownToBeShort(t *testing.T) {
 	p := &pace{concurrency: 4}
-	p.filled()
+	p.Filled()
 	if got := p.want(0, false); got != 4 {
 		t.Errorf("the first claims are of %d jobs, want 4", got)
 	}
-	p.finished(time.Microsecond)
+	p.Ended(time.Microsecond)
 	for _, want := range []int{4, 8, 16} {
-		p.filled()
+		p.Filled()
 		if p.ahead != want {
 			t.Errorf("%d ahead after another filled claim, want %d", p.ahead, want)
 		}
@@ -51,8 +51,8 @@ func TestNothingIsClaimedAheadBeforeHandlersAreKnownToBeShort(t *testing.T) {
 
 func TestNothingIsClaimedAheadOfARate(t *testing.T) {
 	p := learned(10, time.Millisecond)
-	p.atOnce = true
-	p.filled()
+	p.StartAtOnce(true)
+	p.Filled()
 	if p.ahead != 0 || p.want(9, false) != 1 || p.want(10, false) != 0 {
 		t.Errorf("%d ahead", p.ahead)
 	}
@@ -60,13 +60,13 @@ func TestNothingIsClaimedAheadOfARate(t *testing.T) {
 
 func TestOneLongHandlerEndsClaimingAhead(t *testing.T) {
 	p := learned(1, time.Millisecond)
-	p.finished(time.Second)
+	p.Ended(time.Second)
 	if p.ahead != 0 || p.want(1, false) != 0 || p.want(0, false) != 1 {
 		t.Errorf("%d ahead", p.ahead)
 	}
 	p = learned(1, time.Millisecond)
-	p.stalled()
-	p.filled()
+	p.Stalled()
+	p.Filled()
 	if p.ahead != 0 {
 		t.Errorf("%d ahead after a stall", p.ahead)
 	}
@@ -76,7 +76,7 @@ func TestLongHandlersAreClaimedAheadWhileClaimsTakeLongerStill(t *testing.T) {
 	p := learned(8, 100*time.Millisecond)
 	for claim, want := range map[time.Duration]int{time.Millisecond: 0, 100 * time.Millisecond: 0, 500 * time.Millisecond: 8} {
 		p.ahead, p.claim = 0, claim
-		if p.filled(); p.ahead != want {
+		if p.Filled(); p.ahead != want {
 			t.Errorf("%d ahead where a claim takes %v, want %d", p.ahead, claim, want)
 		}
 	}

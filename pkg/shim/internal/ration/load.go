@@ -1,4 +1,4 @@
-package shim
+package ration
 
 import "time"
 
@@ -15,15 +15,15 @@ const (
 
 // load learns the size of jobs and the speed of the link, and so how many jobs a claim may ask for.
 type load struct {
-	mean   int64 // bytes of a job of recent claims; 0 before the first
+	size   int64 // bytes of a job of recent claims; 0 before the first
 	halved int   // how often the byte limit of a claim is halved
 }
 
 // limit returns the byte limit of a claim.
 func (l *load) limit() int64 { return maxClaimBytes >> l.halved }
 
-// beyond returns the limit to pass to a claim, nil for the database's default.
-func (l *load) beyond() *int64 {
+// Beyond returns the number of bytes of jobs to pass to a claim as its limit, nil for the database's default.
+func (l *load) Beyond() *int64 {
 	if l.halved == 0 {
 		return nil
 	}
@@ -32,35 +32,31 @@ func (l *load) beyond() *int64 {
 
 // arrived records a claim whose last row arrived after took. A larger mean counts at once, a smaller one gradually: too
 // few jobs cost an additional claim, too many cost memory.
-func (l *load) arrived(jobs []*Job, took time.Duration) {
-	if len(jobs) == 0 {
+func (l *load) arrived(jobs int, bytes int64, took time.Duration) {
+	if jobs == 0 {
 		return
 	}
-	var bytes int64
-	for _, job := range jobs {
-		bytes += job.hold.bytes
-	}
-	mean := bytes / int64(len(jobs))
-	l.mean = max(mean, l.mean-(l.mean-mean+1)/2)
+	mean := bytes / int64(jobs)
+	l.size = max(mean, l.size-(l.size-mean+1)/2)
 	switch {
 	case took > lateClaim:
-		l.overdue()
+		l.Overdue()
 	case took < lateClaim/4 && bytes >= l.limit()/2 && l.halved > 0:
 		l.halved--
 	}
 }
 
-// overdue records that a claim failed or was late.
-func (l *load) overdue() { l.halved = min(l.halved+1, mostHalvings) }
+// Overdue records that a claim failed or was late.
+func (l *load) Overdue() { l.halved = min(l.halved+1, mostHalvings) }
 
 // fit returns how many of n jobs to claim if idle executors have no job, and jobs of room bytes may be held in addition
 // to theirs. It returns 0 until there is room for half of a claim, so that claims are large.
 func (l *load) fit(n, idle int, room int64) int {
-	if l.mean == 0 {
+	if l.size == 0 {
 		return n
 	}
-	claim := max(1, l.limit()/l.mean)
-	fits := room / l.mean
+	claim := max(1, l.limit()/l.size)
+	fits := room / l.size
 	if fits < (claim+1)/2 {
 		fits = 0
 	}

@@ -1,4 +1,4 @@
-package shim
+package ration
 
 import "time"
 
@@ -6,15 +6,15 @@ const (
 	// aheadTime is how much work may wait in front of the executors: enough to cover the duration of a claim, but so
 	// little that another worker could not start it much earlier.
 	aheadTime = 100 * time.Millisecond
-	// maxWait is how long a job may wait if handlers take longer than previous ones. After that it is returned.
-	maxWait = 2 * aheadTime
-	// oldClaim is how long a job may wait in a process that is slow but was not paused.
-	oldClaim = 10 * maxWait
-	// maxAhead limits the jobs in front of the executors however short they are: the jobs of two concurrent claims, and
+	// MaxWait is how long a job may wait if handlers take longer than previous ones. After that it is returned.
+	MaxWait = 2 * aheadTime
+	// OldClaim is how long a job may wait in a process that is slow but was not paused.
+	OldClaim = 10 * MaxWait
+	// MaxAhead limits the jobs in front of the executors however short they are: the jobs of two concurrent claims, and
 	// the rest of the previous one.
-	maxAhead = 3000
-	// maxClaim limits a claim.
-	maxClaim = 1000
+	MaxAhead = 3000
+	// MaxClaim limits a claim.
+	MaxClaim = 1000
 	// longHandler is the duration of handlers from which the wait for a claim is negligible, so that no job is claimed
 	// before it can start, unless claims take longer still.
 	longHandler = 50 * time.Millisecond
@@ -27,11 +27,11 @@ type pace struct {
 	claim       time.Duration // the duration of the last claim
 	ahead       int           // jobs to hold in addition to running ones
 	queueBatch  int           // the maximum number of jobs of a named queue to claim at once; 0 is any
-	atOnce      bool          // hold none: limits with a rate may apply, and the claim of a job counts as its start
+	atOnce      bool          // hold none
 }
 
-// finished records a handler that took d.
-func (p *pace) finished(d time.Duration) {
+// Ended records a handler that took d.
+func (p *pace) Ended(d time.Duration) {
 	d = max(d, 1)
 	if p.mean == 0 {
 		p.mean = d
@@ -41,14 +41,14 @@ func (p *pace) finished(d time.Duration) {
 	p.ahead = min(p.ahead, p.fitting())
 }
 
-// filled records that a claim returned as many jobs as it asked for. Only then is it useful to hold more, and only
+// Filled records that a claim returned as many jobs as it asked for. Only then is it useful to hold more, and only
 // twice as many as before, because an estimate from a few jobs may be wrong for the next ones.
-func (p *pace) filled() {
+func (p *pace) Filled() {
 	p.ahead = min(max(2*p.ahead, p.concurrency), p.fitting())
 }
 
-// stalled records that handlers proved to be long after jobs were claimed ahead of them.
-func (p *pace) stalled() {
+// Stalled records that handlers proved to be long after jobs were claimed ahead of them.
+func (p *pace) Stalled() {
 	p.mean = max(p.mean, longHandler)
 	p.ahead = 0
 }
@@ -58,15 +58,29 @@ func (p *pace) stalled() {
 // an executor is idle: starves, because the jobs ahead wait for other jobs of their queues, or because there are none.
 func (p *pace) want(busy int, starves bool) int {
 	n := p.concurrency + p.ahead - busy
-	if n < max(1, min(p.ahead/2, maxClaim)) && !starves {
+	if n < max(1, min(p.ahead/2, MaxClaim)) && !starves {
 		return 0
 	}
-	return min(max(n, 0), maxClaim)
+	return min(max(n, 0), MaxClaim)
 }
 
-// ofQueue returns how many jobs of a named queue to claim at once. They wait for one executor.
-func (p *pace) ofQueue() int {
-	n := min(1+p.ahead/p.concurrency, maxClaim)
+// StartAtOnce sets whether jobs are claimed only when an executor can start them: limits with a rate may apply, and the claim
+// of a job counts as its start.
+func (p *pace) StartAtOnce(is bool) {
+	p.atOnce = is
+	p.ahead = min(p.ahead, p.fitting())
+}
+
+// Cut records that a claim has returned as many jobs of a named queue as it asked for.
+func (p *pace) Cut(ofQueue int) {
+	if ofQueue != p.queueBatch {
+		p.Filled()
+	}
+}
+
+// OfQueue returns how many jobs of a named queue to claim at once. They wait for one executor.
+func (p *pace) OfQueue() int {
+	n := min(1+p.ahead/p.concurrency, MaxClaim)
 	if p.queueBatch > 0 {
 		n = min(n, p.queueBatch)
 	}
@@ -78,5 +92,5 @@ func (p *pace) fitting() int {
 	if p.atOnce || p.mean == 0 || p.mean >= max(longHandler, p.claim) {
 		return 0
 	}
-	return int(min(int64(p.concurrency)*int64(aheadTime)/int64(p.mean), maxAhead))
+	return int(min(int64(p.concurrency)*int64(aheadTime)/int64(p.mean), MaxAhead))
 }
