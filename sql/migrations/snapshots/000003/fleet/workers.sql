@@ -41,13 +41,8 @@ comment on function {{.schema}}.deregister_worker(text) is
 -- false: it claims jobs again. Returns false if no such worker is registered. Only workers that send heartbeats learn of it.
 -- Records the act for list_audit.
 -- Locks: the row of the worker.
-create or replace function {{.schema}}.drain_worker(
-  worker_id text,
-  drained   boolean default true
-)
-  returns boolean
-  language plpgsql
-  set search_path = pg_catalog, pg_temp
+create or replace function {{.schema}}.drain_worker(worker_id text, drained boolean default true)
+  returns boolean language plpgsql set search_path = pg_catalog, pg_temp
 as $$
 begin
   update {{.schema}}._gw_workers as w
