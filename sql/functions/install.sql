@@ -121,7 +121,6 @@
 {{ template "report/complete_job.sql" . }}
 {{ template "report/_gw_complete_all.sql" . }}
 {{ template "report/_gw_complete_claim.sql" . }}
-{{ template "claim/_gw_held_job.sql" . }}
 {{ template "shared/_gw_mark_escapes.sql" . }}
 {{ template "report/_gw_next_may_start.sql" . }}
 {{ template "report/_gw_put_back.sql" . }}
