@@ -26,7 +26,7 @@ type heartbeater struct {
 	isOutdated  func() bool // the database has other tasks than the worker
 	changed     signal      // the tasks were replaced
 	running     *running
-	alone       aloneNotice
+	notices     notices
 	backlog     *backlog
 	complain    func(context.Context, error)
 	listenBroke *atomic.Bool // the listening connection broke after it had been healthy
@@ -110,7 +110,7 @@ func (h *heartbeater) beat(ctx context.Context) (next time.Duration, err error) 
 		emit(h.events, WorkersRecovered{Workers: answer.died, Jobs: int(answer.freed)})
 		h.logger.Warn("jobs of dead workers recovered", "jobs", answer.freed, "workers", answer.died)
 	}
-	h.alone.tell(answer.aloneWaits)
+	h.notices.tell(notice{answer.aloneWaits, answer.drained})
 	h.backlog.learn(func(r *ration.Ration) { r.StartAtOnce(answer.rated) })
 	if !answer.registered {
 		h.logger.Warn("worker was no longer registered, registering again")

@@ -37,6 +37,8 @@ type fetcher struct {
 	changed signal       // the same, because the tasks were replaced
 	anew    *atomic.Bool // set before listens if the worker does not listen for the first time
 	settled <-chan settlement
+	notices notices
+	drained bool // no more jobs are claimed until a notice says otherwise
 
 	retry  backoff
 	paused time.Time // the end of the pause after a failed claim, zero without
@@ -44,9 +46,9 @@ type fetcher struct {
 }
 
 // newFetcher returns a fetcher with all of its sources. Its signals are not set.
-func newFetcher(in *intake, pollInterval time.Duration, notices aloneNotice) *fetcher {
-	f := &fetcher{intake: in, lost: &lostClaims{intake: in}, aside: &aside{intake: in}}
-	f.suspects = &suspects{intake: in, aside: f.aside, notices: notices}
+func newFetcher(in *intake, pollInterval time.Duration, heard notices) *fetcher {
+	f := &fetcher{intake: in, notices: heard, lost: &lostClaims{intake: in}, aside: &aside{intake: in}}
+	f.suspects = &suspects{intake: in, aside: f.aside}
 	f.claims = &claims{
 		intake: in, aside: f.aside, suspects: f.suspects, pollInterval: pollInterval, answers: make(chan besideAnswer, claimsAtOnce),
 	}
@@ -63,7 +65,7 @@ func (f *fetcher) run(stop context.Context) {
 	f.timer = time.NewTimer(0)
 	defer f.timer.Stop()
 	for stop.Err() == nil && !f.isOver {
-		f.takeSettled()
+		f.takeNews()
 		if f.backlog.reopened() {
 			f.look, f.suspects.askedBeside = true, false
 		}
@@ -102,7 +104,8 @@ func (f *fetcher) next() source {
 		return nil
 	}
 	for _, source := range f.sources {
-		if (source == f.claims || !f.claims.isFlood()) && source.ready() {
+		isDrained := f.drained && (source == f.claims || source == f.suspects)
+		if !isDrained && (source == f.claims || !f.claims.isFlood()) && source.ready() {
 			return source
 		}
 	}
@@ -145,8 +148,8 @@ func (f *fetcher) wait(stop context.Context, due time.Time) {
 			f.news.unanswered = true
 		}
 		f.paused = time.Time{} // the database is available again
-	case waits := <-f.suspects.notices:
-		f.noteSuspects(waits)
+	case n := <-f.notices:
+		f.note(n)
 	case a := <-f.claims.answers:
 		f.conclude(f.claims.take(stop, a))
 	case <-f.backlog.slack:
@@ -155,20 +158,31 @@ func (f *fetcher) wait(stop context.Context, due time.Time) {
 	}
 }
 
-// noteSuspects notes the notice of a heartbeat. If a suspect waits, a flood ends.
-func (f *fetcher) noteSuspects(waits bool) {
-	f.suspects.note(waits)
-	if waits {
+// note records what a heartbeat has told.
+func (f *fetcher) note(n notice) {
+	if f.drained != n.drained {
+		f.drained, f.look = n.drained, true
+		what := "worker claims jobs again"
+		if n.drained {
+			what = "worker is drained, it claims no more jobs"
+		}
+		f.logger.Info(what)
+	}
+	f.isOver = f.isOver || f.drained && f.once && f.held.n == 0
+	f.suspects.note(n.aloneWaits)
+	if n.aloneWaits {
 		f.claims.floodOf = nil
 	}
 }
 
-// takeSettled receives all pending settlements of the finisher.
-func (f *fetcher) takeSettled() {
+// takeNews receives what the finisher and the heartbeats have told without waiting.
+func (f *fetcher) takeNews() {
 	for {
 		select {
 		case s := <-f.settled:
 			f.noteSettled(s)
+		case n := <-f.notices:
+			f.note(n)
 		default:
 			return
 		}

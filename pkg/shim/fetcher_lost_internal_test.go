@@ -19,7 +19,7 @@ func newIdle(q *queries) *fetcher {
 		backlog:  newBacklog(ration.New(1, 0)),
 		outcomes: make(chan outcome, 2*ration.MaxAhead),
 		sleep:    newSleep(q, time.Hour, false),
-	}, time.Hour, newAloneNotice())
+	}, time.Hour, newNotices())
 	f.timer = time.NewTimer(time.Hour)
 	return f
 }

@@ -16,18 +16,23 @@ const (
 	makeRoom        // this worker claims nothing else until roomOver
 )
 
-// aloneNotice passes to the fetcher whether a suspect is waiting, as reported by the last heartbeat.
-type aloneNotice chan bool
+// notice is what the last heartbeat told the fetcher.
+type notice struct {
+	aloneWaits bool // a suspect is waiting
+	drained    bool // claim no more jobs
+}
 
-func newAloneNotice() aloneNotice { return make(aloneNotice, 1) }
+// notices passes the latest notice to the fetcher.
+type notices chan notice
 
-// tell replaces a notice that was not received yet. Only one goroutine calls it.
-func (n aloneNotice) tell(waits bool) {
+func newNotices() notices { return make(notices, 1) }
+
+func (n notices) tell(latest notice) {
 	select {
 	case <-n:
 	default:
 	}
-	n <- waits
+	n <- latest
 }
 
 // suspects is the source of suspects: jobs that another worker held when it died. A suspect runs alone, with no other job
@@ -35,8 +40,7 @@ func (n aloneNotice) tell(waits bool) {
 // heartbeat interval.
 type suspects struct {
 	*intake
-	aside   *aside
-	notices aloneNotice
+	aside *aside
 
 	alone       alone
 	askedRoom   bool      // since the last heartbeat, whether to make room

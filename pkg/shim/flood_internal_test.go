@@ -34,8 +34,8 @@ func (f *fetcher) flood(stop context.Context) (failure error) {
 	f.claims.floodOf = f.tasks.Load()
 	for f.claims.isFlood() {
 		select {
-		case waits := <-f.suspects.notices:
-			f.noteSuspects(waits)
+		case n := <-f.notices:
+			f.note(n)
 		default:
 		}
 		f.tick(time.Now())
@@ -89,7 +89,7 @@ func TestAFloodEndsWithTheWorker(t *testing.T) {
 
 func TestAFloodEndsWhereAJobHasToRunAlone(t *testing.T) {
 	f, _ := newFlood(t, 5000)
-	f.suspects.notices.tell(true)
+	f.notices.tell(notice{aloneWaits: true})
 	if err := f.flood(t.Context()); err != nil || f.suspects.alone != oneWaits || f.held.n > 2*ration.MaxClaim {
 		t.Errorf("%d jobs are held, %v", f.held.n, err)
 	}

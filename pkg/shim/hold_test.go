@@ -35,7 +35,7 @@ func newRenewal(t *testing.T, age time.Duration) *renewal {
 	r := &renewal{
 		heartbeater: &heartbeater{
 			loop:    loop{queries: queries, logger: logger},
-			running: &running{}, alone: newAloneNotice(), backlog: newBacklog(ration.New(1, 0)), listenBroke: new(atomic.Bool),
+			running: &running{}, notices: newNotices(), backlog: newBacklog(ration.New(1, 0)), listenBroke: new(atomic.Bool),
 			register: func(context.Context) error { return nil }, isOutdated: func() bool { return false },
 		},
 		finisher: &finisher{loop: loop{queries: queries, logger: logger, fail: fail}},

@@ -50,7 +50,7 @@ type session struct {
 	settled  chan settlement
 
 	running     *running
-	alone       aloneNotice
+	notices     notices
 	listenBroke atomic.Bool
 	listensAnew atomic.Bool
 	events      *eventBus
@@ -81,7 +81,7 @@ func newSession(w *Worker, once bool) *session {
 		settled:  make(chan settlement, held),
 
 		running:     &running{},
-		alone:       newAloneNotice(),
+		notices:     newNotices(),
 		events:      &w.events,
 		abandonTime: abandonTime,
 	}

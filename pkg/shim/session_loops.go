@@ -36,7 +36,7 @@ func (s *session) newHeartbeater(k *keeper) *heartbeater {
 		changed:     s.worker.tasksUnknown,
 		complain:    k.complain,
 		running:     s.running,
-		alone:       s.alone,
+		notices:     s.notices,
 		backlog:     s.backlog,
 		listenBroke: &s.listenBroke,
 	}
@@ -81,7 +81,7 @@ func (s *session) newFetcher(fail func(error)) *fetcher {
 		outcomes:  s.outcomes,
 		sleep:     newSleep(s.queries, cfg.PollInterval, s.listens()),
 		once:      s.once,
-	}, cfg.PollInterval, s.alone)
+	}, cfg.PollInterval, s.notices)
 	f.wake, f.listens, f.anew, f.changed, f.settled = s.wake, s.heard, &s.listensAnew, s.worker.tasksChanged, s.settled
 	return f
 }
