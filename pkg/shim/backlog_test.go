@@ -111,7 +111,7 @@ func TestJobsThatDidNotRunTeachNothing(t *testing.T) {
 	before := *b.ration
 	jobs := []*Job{newClaimed(1, 0, time.Now()), newClaimed(2, 0, time.Now())}
 	b.add(jobs, false, 1)
-	e := &executor{losses: &losses{}, backlog: b, outcomes: make(chan outcome, 2)}
+	e := &executor{crew: &crew{backlog: b, outcomes: make(chan outcome, 2)}}
 	e.report(outcome{job: jobs[0], verdict: returned})
 	if *b.ration != before || b.busy != 1 {
 		t.Errorf("ration is %+v, was %+v; %d are busy", *b.ration, before, b.busy)

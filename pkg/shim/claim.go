@@ -170,17 +170,23 @@ type claimReader struct {
 	queries *queries
 	names   map[string]string // names of tasks, each once in memory
 	slab    []heldJob
+	row     claimedRow
+	empty   struct {
+		dueIn   pgtype.Float8
+		newMark pgtype.Bool
+	}
+	columns []any
+}
 
+// claimedRow is a row with a job.
+type claimedRow struct {
 	id, lease                       zeronull.Int8
 	task, queue, key, lastError     pgtype.DriverBytes // valid until the next row
 	payload, flags                  pgtype.DriverBytes
 	priority, attempts, maxAttempts zeronull.Int2
 	revision                        zeronull.Int4
 	runAt, createdAt                pgtype.Timestamptz // may be infinite
-	dueIn                           pgtype.Float8
-	newMark                         pgtype.Bool
 	streak                          zeronull.Int4
-	columns                         []any
 }
 
 func newClaimReader(q *queries, tasks []string) *claimReader {
@@ -188,10 +194,11 @@ func newClaimReader(q *queries, tasks []string) *claimReader {
 	for _, task := range tasks {
 		r.names[task] = task
 	}
+	row := &r.row
 	r.columns = []any{
-		&r.id, &r.task, &r.payload, &r.queue, &r.priority, &r.runAt, &r.attempts, &r.maxAttempts,
-		&r.key, &r.flags, &r.lease, &r.createdAt, &r.lastError, &r.revision,
-		&r.dueIn, &r.newMark, &r.streak,
+		&row.id, &row.task, &row.payload, &row.queue, &row.priority, &row.runAt, &row.attempts, &row.maxAttempts,
+		&row.key, &row.flags, &row.lease, &row.createdAt, &row.lastError, &row.revision,
+		&r.empty.dueIn, &r.empty.newMark, &row.streak,
 	}
 	return r
 }
@@ -201,11 +208,12 @@ func (r *claimReader) read(rows pgx.Rows, answer *claimed) error {
 	if err := rows.Scan(r.columns...); err != nil {
 		return err
 	}
-	if r.id == 0 {
-		if r.dueIn.Valid {
-			answer.dueIn = new(seconds.Duration(r.dueIn.Float64)) // the year 9999 exceeds a time.Duration
+	row := &r.row
+	if row.id == 0 {
+		if r.empty.dueIn.Valid {
+			answer.dueIn = new(seconds.Duration(r.empty.dueIn.Float64)) // the year 9999 exceeds a time.Duration
 		}
-		answer.newMark = r.newMark.Bool
+		answer.newMark = r.empty.newMark.Bool
 		return nil
 	}
 	if len(r.slab) == 0 {
@@ -213,29 +221,29 @@ func (r *claimReader) read(rows pgx.Rows, answer *claimed) error {
 	}
 	held := &r.slab[0]
 	r.slab = r.slab[1:]
-	held.hold.bytes = int64(len(r.payload) + len(r.queue) + len(r.key) + len(r.flags) + len(r.lastError))
-	held.hold.lease.Store(int64(r.lease))
-	held.hold.streakID = int32(r.streak)
+	held.hold.bytes = int64(len(row.payload) + len(row.queue) + len(row.key) + len(row.flags) + len(row.lastError))
+	held.hold.lease.Store(int64(row.lease))
+	held.hold.streakID = int32(row.streak)
 	held.job = Job{
-		ID:             int64(r.id),
-		TaskIdentifier: r.names[string(r.task)],
-		Payload:        bytes.Clone(r.payload),
-		QueueName:      string(r.queue),
-		Priority:       int(r.priority),
-		RunAt:          r.runAt.Time,
-		Attempts:       int(r.attempts),
-		MaxAttempts:    int(r.maxAttempts),
-		Key:            string(r.key),
-		Lease:          int64(r.lease),
-		CreatedAt:      r.createdAt.Time,
-		LastError:      string(r.lastError),
-		Revision:       int(r.revision),
+		ID:             int64(row.id),
+		TaskIdentifier: r.names[string(row.task)],
+		Payload:        bytes.Clone(row.payload),
+		QueueName:      string(row.queue),
+		Priority:       int(row.priority),
+		RunAt:          row.runAt.Time,
+		Attempts:       int(row.attempts),
+		MaxAttempts:    int(row.maxAttempts),
+		Key:            string(row.key),
+		Lease:          int64(row.lease),
+		CreatedAt:      row.createdAt.Time,
+		LastError:      string(row.lastError),
+		Revision:       int(row.revision),
 		worker:         r.queries.worker,
 		hold:           &held.hold,
 	}
-	if r.flags != nil {
+	if row.flags != nil {
 		var err error
-		if held.job.Flags, err = flagNames(r.flags); err != nil {
+		if held.job.Flags, err = flagNames(row.flags); err != nil {
 			held.hold.unreadable = fmt.Errorf("flags are not an object: %w", err)
 		}
 	}

@@ -3,7 +3,6 @@ package shim
 import (
 	"context"
 	"fmt"
-	"sync/atomic"
 	"time"
 
 	"github.com/gwsql/gw/pkg/shim/internal/ration"
@@ -32,10 +31,8 @@ type fetcher struct {
 	claims   *claims
 	sources  []source // these, in the order of precedence
 
-	wake    signal       // search for jobs
-	listens signal       // the same, and the server may have lost our mark
-	changed signal       // the same, because the tasks were replaced
-	anew    *atomic.Bool // set before listens if the worker does not listen for the first time
+	notices *notices
+	changed signal // the tasks were replaced
 	settled <-chan settlement
 
 	retry  backoff
@@ -44,9 +41,9 @@ type fetcher struct {
 }
 
 // newFetcher returns a fetcher with all of its sources. Its signals are not set.
-func newFetcher(in *intake, pollInterval time.Duration, notices aloneNotice) *fetcher {
+func newFetcher(in *intake, pollInterval time.Duration, alone aloneNotice) *fetcher {
 	f := &fetcher{intake: in, lost: &lostClaims{intake: in}, aside: &aside{intake: in}}
-	f.suspects = &suspects{intake: in, aside: f.aside, notices: notices}
+	f.suspects = &suspects{intake: in, aside: f.aside, notices: alone}
 	f.claims = &claims{
 		intake: in, aside: f.aside, suspects: f.suspects, pollInterval: pollInterval, answers: make(chan besideAnswer, claimsAtOnce),
 	}
@@ -133,15 +130,15 @@ func (f *fetcher) wait(stop context.Context, due time.Time) {
 	select {
 	case <-stop.Done():
 	case <-f.timer.C:
-	case <-f.wake:
+	case <-f.notices.inserted:
 		f.look = true
 	case <-f.changed:
 		f.look = true
 		f.claims.rest.end()
-	case <-f.listens:
-		f.look, f.sleep.unsure = true, true
+	case <-f.notices.listens:
+		f.look, f.sleep.unsure = true, true // the server may have lost our mark
 		f.claims.rest.end()
-		if f.anew.Swap(false) {
+		if f.notices.anew.Swap(false) {
 			f.news.unanswered = true
 		}
 		f.paused = time.Time{} // the database is available again

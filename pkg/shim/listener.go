@@ -24,19 +24,28 @@ const (
 // errMoved closes a listening connection to a server that may no longer receive the notifications.
 var errMoved = errors.New("the server was read-only, reconnecting to the primary")
 
+// notices are what the listener tells the other loops.
+type notices struct {
+	inserted signal      // "jobs:insert"
+	migrated signal      // "worker:migrate", or one may have been missed
+	listens  signal      // notifications arrive from now on; earlier ones may have been missed
+	anew     atomic.Bool // it listens again after a failure: the server may be a different one; set before listens
+	broke    atomic.Bool // a healthy connection broke
+}
+
+func newNotices() *notices {
+	return &notices{inserted: newSignal(), migrated: newSignal(), listens: newSignal()}
+}
+
 // listener passes notifications on. It has a connection of its own that does nothing else, so that notifications are
 // always read.
 type listener struct {
-	connect  func(context.Context) (*pgx.Conn, error)
-	listens  signal       // notifications arrive from now on; earlier ones may have been missed
-	inserted signal       // "jobs:insert"
-	migrated signal       // "worker:migrate", or one may have been missed
-	moved    signal       // writes may go to another server now
-	broke    *atomic.Bool // a healthy connection broke
-	anew     *atomic.Bool // it listens again after a failure: the server may be a different one
-	outage   *outage
-	logger   *slog.Logger
-	events   *eventBus
+	*notices
+	connect func(context.Context) (*pgx.Conn, error)
+	moved   signal // writes may go to another server now
+	outage  *outage
+	logger  *slog.Logger
+	events  *eventBus
 }
 
 // run listens until ctx ends. It replaces a lost connection.

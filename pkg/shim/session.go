@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"log/slog"
 	"sync"
-	"sync/atomic"
 	"time"
 
 	"github.com/jackc/pgx/v5"
@@ -40,19 +39,13 @@ type session struct {
 	logger  *slog.Logger
 	queries *queries
 
-	wake     signal
-	heard    signal
-	migrated signal
+	notices  *notices
 	backlog  *backlog
-	canceled *cancellations
-	losses   losses
+	crew     *crew
 	outcomes chan outcome
 	settled  chan settlement
 
-	running     *running
 	alone       aloneNotice
-	listenBroke atomic.Bool
-	listensAnew atomic.Bool
 	events      *eventBus
 	abandonTime time.Duration // the constant, except in a test
 }
@@ -73,19 +66,18 @@ func newSession(w *Worker, once bool) *session {
 				logger: logger, gone: "database cannot be reached, worker will try again", back: "database can be reached again",
 			},
 		},
-		wake:     newSignal(),
-		heard:    newSignal(),
-		migrated: newSignal(),
+		notices:  newNotices(),
 		backlog:  newBacklog(ration.New(w.cfg.Concurrency, w.cfg.QueueBatch)),
 		outcomes: make(chan outcome, held),
 		settled:  make(chan settlement, held),
 
-		running:     &running{},
 		alone:       newAloneNotice(),
 		events:      &w.events,
 		abandonTime: abandonTime,
 	}
-	s.canceled = &cancellations{queries: s.queries}
+	s.crew = &crew{
+		tasks: &w.tasks, backlog: s.backlog, outcomes: s.outcomes, events: s.events, canceled: &cancellations{queries: s.queries},
+	}
 	return s
 }
 
@@ -224,7 +216,8 @@ func (s *session) work(ctx, claiming context.Context, stop context.CancelCauseFu
 		fetcher.run(claiming)
 		stop(errStopped)
 	})
-	executors := s.startExecutors(handling, &working)
+	s.crew.handling = handling
+	s.startExecutors(&working)
 	drained := make(chan struct{})
 	go func() {
 		working.Wait()
@@ -233,26 +226,22 @@ func (s *session) work(ctx, claiming context.Context, stop context.CancelCauseFu
 
 	s.awaitStop(ctx, claiming)
 	stop(errStopped)
-	s.drain(drained, cut, executors)
+	s.drain(drained, cut)
 }
 
 // startExecutors starts as many executors as the concurrency.
-func (s *session) startExecutors(handling context.Context, working *sync.WaitGroup) []*executor {
-	executors := make([]*executor, s.worker.cfg.Concurrency)
-	for i := range executors {
-		e := s.newExecutor(handling, func() {
+func (s *session) startExecutors(working *sync.WaitGroup) {
+	for i := range s.worker.cfg.Concurrency {
+		e := s.crew.newExecutor(func() {
 			emit(s.events, ExecutorStopped{Executor: i})
 			working.Done()
 		})
-		executors[i] = e
-		s.running.add(e)
 		working.Add(1)
 		go func() {
 			emit(s.events, ExecutorStarted{Executor: i})
 			e.run()
 		}()
 	}
-	return executors
 }
 
 // awaitStop waits until the worker is told to stop, a loop has failed, or RunOnce has nothing left to do.
@@ -271,10 +260,10 @@ func (s *session) awaitStop(ctx, claiming context.Context) {
 
 // drain waits until the executors have nothing left to do. Running handlers have the grace period; then their contexts
 // end, and after abandonTime their jobs are returned to the queue without waiting for them.
-func (s *session) drain(drained <-chan struct{}, cut context.CancelCauseFunc, executors []*executor) {
+func (s *session) drain(drained <-chan struct{}, cut context.CancelCauseFunc) {
 	s.logger.Info("worker is stopping", "grace", s.worker.cfg.Grace.String())
 	emit(s.events, ShutdownStarted{Grace: max(s.worker.cfg.Grace, 0)})
-	for i := range executors {
+	for i := range s.worker.cfg.Concurrency {
 		emit(s.events, ExecutorReleased{Executor: i})
 	}
 
@@ -294,7 +283,7 @@ func (s *session) drain(drained <-chan struct{}, cut context.CancelCauseFunc, ex
 	case <-time.After(s.abandonTime):
 	}
 	s.logger.Error("handlers did not return after their contexts ended, their jobs are returned to the queue")
-	for _, e := range executors {
+	for _, e := range s.crew.executors {
 		e.abandon()
 	}
 	<-drained

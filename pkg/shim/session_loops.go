@@ -24,7 +24,7 @@ func (s *session) newKeeper(fail func(error)) *keeper {
 		loop:     s.newLoop(fail),
 		tasks:    &s.worker.tasks,
 		me:       identify(s.worker.cfg.Concurrency),
-		migrated: s.migrated,
+		migrated: s.notices.migrated,
 	}
 }
 
@@ -35,10 +35,10 @@ func (s *session) newHeartbeater(k *keeper) *heartbeater {
 		isOutdated:  k.isOutdated,
 		changed:     s.worker.tasksUnknown,
 		complain:    k.complain,
-		running:     s.running,
+		crew:        s.crew,
 		alone:       s.alone,
 		backlog:     s.backlog,
-		listenBroke: &s.listenBroke,
+		listenBroke: &s.notices.broke,
 	}
 }
 
@@ -58,16 +58,12 @@ func (s *session) newListener() *listener {
 		lost.gone, lost.back = "listening connection failed, worker will connect again", "listening again"
 	}
 	return &listener{
-		connect:  s.connect,
-		listens:  s.heard,
-		inserted: s.wake,
-		migrated: s.migrated,
-		moved:    s.queries.readOnly.moved,
-		broke:    &s.listenBroke,
-		anew:     &s.listensAnew,
-		outage:   lost,
-		logger:   s.logger,
-		events:   s.events,
+		notices: s.notices,
+		connect: s.connect,
+		moved:   s.queries.readOnly.moved,
+		outage:  lost,
+		logger:  s.logger,
+		events:  s.events,
 	}
 }
 
@@ -82,7 +78,7 @@ func (s *session) newFetcher(fail func(error)) *fetcher {
 		sleep:     newSleep(s.queries, cfg.PollInterval, s.listens()),
 		once:      s.once,
 	}, cfg.PollInterval, s.alone)
-	f.wake, f.listens, f.anew, f.changed, f.settled = s.wake, s.heard, &s.listensAnew, s.worker.tasksChanged, s.settled
+	f.notices, f.changed, f.settled = s.notices, s.worker.tasksChanged, s.settled
 	return f
 }
 
@@ -92,19 +88,6 @@ func (s *session) newFinisher(fail func(error)) *finisher {
 		quiet:    s.worker.cfg.QuietSuccess,
 		outcomes: s.outcomes,
 		settled:  s.settled,
-	}
-}
-
-func (s *session) newExecutor(handling context.Context, stopped func()) *executor {
-	return &executor{
-		tasks:    &s.worker.tasks,
-		backlog:  s.backlog,
-		outcomes: s.outcomes,
-		canceled: s.canceled,
-		events:   s.events,
-		losses:   &s.losses,
-		handling: handling,
-		stopped:  stopped,
 	}
 }
 
