@@ -2,13 +2,9 @@ package shim
 
 import (
 	"cmp"
-	"context"
-	"errors"
 	"sync/atomic"
 
 	"github.com/jackc/pgx/v5"
-
-	"github.com/gwsql/gw/internal/statement"
 )
 
 // Client adds and administers jobs. It runs none, so a program that only adds jobs needs no [Worker].
@@ -87,30 +83,4 @@ func (c *Client) on(db database) *Client {
 func (w *Worker) Client() *Client {
 	client := &Client{cfg: ClientConfig{Schema: w.cfg.Schema, Propagator: w.cfg.Propagator}, isQueue: &w.isQueue}
 	return client.With(w.pool)
-}
-
-var errNoDatabase = errors.New("the client has no database")
-
-// each runs a statement and calls fn for every row; fn's argument scans the row. S in sql stands for the schema.
-func (c *Client) each(ctx context.Context, fn func(scan func(...any) error) error, sql string, args ...any) error {
-	if c.db == nil {
-		return errNoDatabase
-	}
-	return c.explained(c.db.each(ctx, fn, statement.In(c.schema, sql), args...))
-}
-
-// listed returns what read makes of each row of a statement.
-func listed[T any](
-	ctx context.Context, c *Client, read func(scan func(...any) error) (T, error), sql string, args ...any,
-) ([]T, error) {
-	var list []T
-	err := c.each(ctx, func(scan func(...any) error) error {
-		row, err := read(scan)
-		list = append(list, row)
-		return err
-	}, sql, args...)
-	if err != nil {
-		return nil, err
-	}
-	return list, nil
 }

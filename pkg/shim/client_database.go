@@ -4,8 +4,6 @@ import (
 	"context"
 	"database/sql"
 	"fmt"
-	"strconv"
-	"strings"
 
 	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/pgxpool"
@@ -106,49 +104,4 @@ func (d sqlDatabase) each(ctx context.Context, fn func(scan func(...any) error) 
 		}
 	}()
 	return rows.Each(found, fn)
-}
-
-// orNull converts a zero value to null, which selects the database's default.
-func orNull[T comparable](v T) any {
-	var zero T
-	if v == zero {
-		return nil
-	}
-	return v
-}
-
-// textArray writes an array as text that PostgreSQL can read and every driver can send.
-func textArray(elements []string) string {
-	quoted := make([]string, len(elements))
-	for i, element := range elements {
-		quoted[i] = arrayElement(element)
-	}
-	return "{" + strings.Join(quoted, ",") + "}"
-}
-
-var arrayEscapes = strings.NewReplacer(`\`, `\\`, `"`, `\"`)
-
-// arrayElement returns an element of such an array.
-func arrayElement(text string) string { return `"` + arrayEscapes.Replace(text) + `"` }
-
-// textArrayOrNull is textArray, but null for no slice.
-func textArrayOrNull(elements []string) any {
-	if elements == nil {
-		return nil
-	}
-	return textArray(elements)
-}
-
-// microseconds returns the SQL of the interval whose microseconds are a parameter.
-func microseconds(parameter string) string {
-	return `(` + parameter + `::bigint operator(pg_catalog.*) interval '1 microsecond')`
-}
-
-// idArray is textArray for the ids of jobs.
-func idArray(ids []int64) string {
-	text := make([]string, len(ids))
-	for i, id := range ids {
-		text[i] = strconv.FormatInt(id, 10)
-	}
-	return textArray(text)
 }

@@ -68,10 +68,7 @@ type keyedCall struct {
 
 func (c *Client) callByKey(ctx context.Context, call keyedCall, opts *AddOptions, sql string) (*KeyedJob, error) {
 	job, err := c.tryByKey(ctx, call, opts, sql)
-	if err != nil {
-		return nil, fmt.Errorf("%s %q: %w", call.name, call.task, err)
-	}
-	return job, nil
+	return job, during(err, "%s %q", call.name, call.task)
 }
 
 func (c *Client) tryByKey(ctx context.Context, call keyedCall, opts *AddOptions, sql string) (*KeyedJob, error) {
@@ -108,11 +105,7 @@ func (c *Client) tryByKey(ctx context.Context, call keyedCall, opts *AddOptions,
 	if carried != nil {
 		args = append(args, carried)
 	}
-	var job *KeyedJob
-	err = c.each(ctx, func(scan func(...any) error) error {
-		job = &KeyedJob{}
-		return scan(&job.ID, &job.State, (*moment)(&job.DueAt), &job.IsNew)
-	}, `select r.id, r.state, `+momentOf("r.due_at")+`, r.is_new
+	return first(ctx, c, func(j *KeyedJob) []any { return []any{&j.ID, &j.State, timeIn(&j.DueAt), &j.IsNew} },
+		`select r.id, r.state, `+momentOf("r.due_at")+`, r.is_new
 		  from `+addedBy("S."+call.name+"("+sql, call.adds, carried, fmt.Sprintf("$%d", len(args))), args...)
-	return job, err
 }

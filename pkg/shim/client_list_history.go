@@ -3,7 +3,6 @@ package shim
 import (
 	"cmp"
 	"context"
-	"fmt"
 	"time"
 )
 
@@ -39,13 +38,10 @@ func (c *Client) ListHistory(ctx context.Context, filter HistoryFilter) ([]Histo
 	if after := filter.After; after != nil {
 		beforeAt, beforeID = textOfTime(after.Attempt.EndedAt), after.JobID
 	}
-	rows, err := listed(ctx, c, func(scan func(...any) error) (row HistoryRow, err error) {
-		a := &row.Attempt
-		var worker, place, key, lastError *string
-		err = scan(&row.JobID, &row.Task, &a.Attempt, &a.MaxAttempts, &a.Outcome, &worker, &place, &key, (*moment)(&a.StartedAt),
-			(*moment)(&a.EndedAt), (*moment)(&a.RunAt), (*moment)(&row.CreatedAt), &lastError)
-		a.WorkerID, a.Place, a.Error, row.JobKey = orZero(worker), orZero(place), orZero(lastError), orZero(key)
-		return row, err
+	rows, err := listed(ctx, c, func(r *HistoryRow) []any {
+		a := &r.Attempt
+		return []any{&r.JobID, &r.Task, &a.Attempt, &a.MaxAttempts, &a.Outcome, orZero(&a.WorkerID), orZero(&a.Place), orZero(&r.JobKey),
+			timeIn(&a.StartedAt), timeIn(&a.EndedAt), timeIn(&a.RunAt), timeIn(&r.CreatedAt), orZero(&a.Error)}
 	}, `
 		select h.job_id, h.task_identifier, h.attempt::integer, h.max_attempts::integer, h.outcome, h.worker_id, h.place, h.key,
 		       `+momentOf("h.started_at")+`, `+momentOf("h.ended_at")+`, `+momentOf("h.run_at")+`, `+momentOf("h.created_at")+`, h.error
@@ -53,16 +49,5 @@ func (c *Client) ListHistory(ctx context.Context, filter HistoryFilter) ([]Histo
 		                      $9::bigint, $10::integer) as h`,
 		orNull(filter.Task), orNull(filter.Outcome), orNull(filter.WorkerID), orNull(filter.JobKey), filter.Failures,
 		textOfTime(filter.Since), textOfTime(filter.Until), beforeAt, beforeID, cmp.Or(filter.Limit, 100))
-	if err != nil {
-		return nil, fmt.Errorf("list the history: %w", err)
-	}
-	return rows, nil
-}
-
-// textOfTime returns a time as a parameter, nil for a zero time.
-func textOfTime(t time.Time) any {
-	if t.IsZero() {
-		return nil
-	}
-	return t.UTC().Format(time.RFC3339Nano)
+	return rows, during(err, "list the history")
 }

@@ -2,7 +2,6 @@ package shim
 
 import (
 	"context"
-	"fmt"
 	"time"
 
 	"github.com/gwsql/gw/internal/storable"
@@ -42,20 +41,13 @@ func (c *Client) Pause(ctx context.Context, target PauseTarget, opts *PauseOptio
 			               coalesce($6::timestamptz, pg_catalog.now() operator(pg_catalog.+) `+microseconds("$7")+`))::text`,
 			append(target.arguments(), storable.Text(opts.Reason), orNil(timing.at), orNil(timing.in))...)
 	}
-	if err != nil {
-		return fmt.Errorf("pause: %w", err)
-	}
-	return nil
+	return during(err, "pause")
 }
 
 // Resume ends a pause; due jobs start at once. It returns whether there was such a pause.
 func (c *Client) Resume(ctx context.Context, target PauseTarget) (wasPaused bool, err error) {
-	err = c.each(ctx, func(scan func(...any) error) error { return scan(&wasPaused) },
-		`select S.resume($1::text, $2::text, $3::text, $4::text)`, target.arguments()...)
-	if err != nil {
-		return false, fmt.Errorf("resume: %w", err)
-	}
-	return wasPaused, nil
+	wasPaused, err = single[bool](ctx, c, `select S.resume($1::text, $2::text, $3::text, $4::text)`, target.arguments()...)
+	return wasPaused, during(err, "resume")
 }
 
 // PauseInfo is a pause in force.
@@ -69,18 +61,12 @@ type PauseInfo struct {
 
 // Pauses returns the pauses in force, the oldest first.
 func (c *Client) Pauses(ctx context.Context) ([]PauseInfo, error) {
-	pauses, err := listed(ctx, c, func(scan func(...any) error) (pause PauseInfo, err error) {
-		var task, queue, limit, lane, reason, author *string
-		err = scan(&task, &queue, &limit, &lane, &reason, &author, (*moment)(&pause.PausedAt), (*moment)(&pause.Until))
-		pause.Task, pause.Queue, pause.Limit, pause.Lane = orZero(task), orZero(queue), orZero(limit), orZero(lane)
-		pause.Reason, pause.Author = orZero(reason), orZero(author)
-		return pause, err
+	pauses, err := listed(ctx, c, func(p *PauseInfo) []any {
+		return []any{orZero(&p.Task), orZero(&p.Queue), orZero(&p.Limit), orZero(&p.Lane), orZero(&p.Reason), orZero(&p.Author),
+			timeIn(&p.PausedAt), timeIn(&p.Until)}
 	}, `
 		select p.task, p.queue, p.limit_name, p.lane, p.reason, p.author, `+momentOf("p.paused_at")+`,
 		       `+momentOf("p.until")+`
 		  from S.list_pauses() as p`)
-	if err != nil {
-		return nil, fmt.Errorf("list pauses: %w", err)
-	}
-	return pauses, nil
+	return pauses, during(err, "list pauses")
 }

@@ -62,8 +62,5 @@ func AddAndWait[T any](ctx context.Context, c *Client, task string, payload any,
 // that adds the job, with [Client.With], so that the job cannot end before.
 func (c *Client) ExpectResult(ctx context.Context, id int64, keptFor time.Duration) error {
 	err := c.order(ctx, `select S.expect_result($1::bigint, `+microseconds("$2")+`)::text`, id, keptFor.Microseconds())
-	if err != nil {
-		return fmt.Errorf("expect the result of job %d: %w", id, err)
-	}
-	return nil
+	return during(err, "expect the result of job %d", id)
 }

@@ -87,6 +87,7 @@ type waiter struct {
 }
 
 type waitEnd struct {
+	id        int64
 	state     string
 	lastError string
 	result    *string
@@ -236,23 +237,17 @@ func (w *waits) tell(ends map[int64]waitEnd, err error) {
 
 // ends returns those of these jobs that have ended, and how.
 func (c *Client) ends(ctx context.Context, ids []int64) (map[int64]waitEnd, error) {
-	ends := make(map[int64]waitEnd)
-	err := c.each(ctx, func(scan func(...any) error) error {
-		var id int64
-		var end waitEnd
-		var lastError *string
-		if err := scan(&id, &end.state, &lastError, &end.result); err != nil {
-			return err
-		}
-		end.lastError = orZero(lastError)
-		ends[id] = end
-		return nil
-	}, `select r.id, r.state, r.error, r.result::text from S.job_results($1::bigint[]) as r`, idArray(ids))
+	list, err := listed(ctx, c, func(e *waitEnd) []any { return []any{&e.id, &e.state, orZero(&e.lastError), &e.result} },
+		`select r.id, r.state, r.error, r.result::text from S.job_results($1::bigint[]) as r`, idArray(ids))
+	ends := make(map[int64]waitEnd, len(list))
+	for _, end := range list {
+		ends[end.id] = end
+	}
 	return ends, err
 }
 
 // await asks the database to notify the ends of jobs, and reports whether it does.
 func (c *Client) await(ctx context.Context, ids []int64) (notified bool) {
-	err := c.each(ctx, func(scan func(...any) error) error { return scan(&notified) }, `select S.await_jobs($1::bigint[])`, idArray(ids))
+	notified, err := single[bool](ctx, c, `select S.await_jobs($1::bigint[])`, idArray(ids))
 	return err == nil && notified
 }

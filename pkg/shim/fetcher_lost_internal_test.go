@@ -20,14 +20,13 @@ func newIdle(q *queries) *fetcher {
 		outcomes: make(chan outcome, 2*ration.MaxAhead),
 		sleep:    newSleep(q, time.Hour, false),
 	}, time.Hour, newAloneNotice())
-	f.timer = time.NewTimer(time.Hour)
+	f.notices, f.timer = newNotices(), time.NewTimer(time.Hour)
 	return f
 }
 
 // The first connection may break before the fetcher has received its signal; then it receives one signal for both.
 func TestOfTwoListeningConnectionsTheSecondIsNotTakenForTheFirst(t *testing.T) {
 	f := newIdle(nil)
-	f.notices = newNotices()
 	f.notices.listens.set()
 	f.wait(t.Context(), time.Time{})
 	if f.lost.pending() {

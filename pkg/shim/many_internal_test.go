@@ -237,7 +237,7 @@ func TestAnExecutorTakesItsShareOfTheJobsOfATask(t *testing.T) {
 		t.Helper()
 		b.idle = idle
 		var got []int64
-		for _, job := range b.more(first(b), most) {
+		for _, job := range b.more(b.next(), most) {
 			got = append(got, job.ID)
 		}
 		if !slices.Equal(got, want) {

@@ -115,7 +115,7 @@ type identity struct {
 func (q *queries) register(ctx context.Context, me identity) error {
 	return q.call(ctx, func(ctx context.Context, conn *pgx.Conn) error {
 		if q.worker != nil { // nil in tests of the queries
-			q.worker.encoding.Store(new(conn.PgConn().ParameterStatus("server_encoding")))
+			q.worker.encoding.Store(conn.PgConn().ParameterStatus("server_encoding"))
 		}
 		_, err := conn.Exec(ctx, q.text(
 			`select S.register_worker($1::text, $2::text[], $3::integer, $4::text, $5::integer, $6::text)`),

@@ -46,7 +46,7 @@ type Worker struct {
 	cfg  Config
 
 	completeAll string                 // the statement of a Completion
-	encoding    atomic.Pointer[string] // of the database, once it is known
+	encoding    atomic.Value // of the database, a string, once it is known
 	isQueue     atomic.Bool            // for its clients
 
 	stopping chan struct{} // closed by Stop and Kill
