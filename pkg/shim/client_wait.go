@@ -9,6 +9,8 @@ import (
 	"sync"
 	"sync/atomic"
 	"time"
+
+	"github.com/gwsql/gw/internal/connection"
 )
 
 // The pause between two queries for ended jobs is a quarter of the time for which the latest call has waited, within these
@@ -129,7 +131,7 @@ func (w *waits) remove(call *waiter) {
 	delete(w.calls, call)
 }
 
-// look queries for ended jobs until no call has waited for the time spareTime.
+// look queries for ended jobs until no call has waited for the time connection.SpareTime.
 func (w *waits) look(c *Client) {
 	ctx, stop := context.WithCancel(context.Background())
 	defer stop()
@@ -179,7 +181,7 @@ func (w *waits) next() (ids []int64, pause time.Duration) {
 		}
 	}
 	if len(jobs) == 0 {
-		return nil, spareTime
+		return nil, connection.SpareTime
 	}
 	most := longLook
 	if w.hears.Load() {

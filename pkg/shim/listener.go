@@ -9,14 +9,12 @@ import (
 	"time"
 
 	"github.com/jackc/pgx/v5"
-	"github.com/jackc/pgx/v5/pgconn"
+
+	"github.com/gwsql/gw/internal/connection"
 )
 
 const (
 	connectTimeout = 10 * time.Second
-	pingTimeout    = 5 * time.Second
-	// silence is the time without a notification after which the connection is tested.
-	silence = 30 * time.Second
 	// healthy is how long a connection must have lived so that its loss resets the back-off.
 	healthy = time.Minute
 )
@@ -93,11 +91,7 @@ func (l *listener) listen(ctx context.Context, first bool) (time.Duration, error
 		case <-ctx.Done():
 		}
 	}()
-	defer func() {
-		ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), pingTimeout)
-		defer cancel()
-		_ = conn.Close(ctx) // it is broken or no longer needed
-	}()
+	defer connection.Close(ctx, conn)
 
 	emit(l.events, ListenConnected{})
 
@@ -109,7 +103,7 @@ func (l *listener) listen(ctx context.Context, first bool) (time.Duration, error
 	l.listens.set()
 	l.migrated.set()
 	for {
-		notification, err := waitForNotification(ctx, conn)
+		notification, err := connection.WaitForNotification(ctx, conn)
 		if err != nil {
 			if cause := context.Cause(ctx); errors.Is(cause, errMoved) {
 				err = cause
@@ -137,26 +131,4 @@ func (l *listener) open(ctx context.Context) (*pgx.Conn, error) {
 		return nil, fmt.Errorf("listen: %w", err)
 	}
 	return conn, nil
-}
-
-// waitForNotification returns the next notification. It pings a connection that was silent for long,
-// because the other end may be gone without closing it.
-func waitForNotification(ctx context.Context, conn *pgx.Conn) (*pgconn.Notification, error) {
-	for {
-		waiting, cancel := context.WithTimeout(ctx, silence)
-		notification, err := conn.WaitForNotification(waiting)
-		cancel()
-		if err == nil {
-			return notification, nil
-		}
-		if ctx.Err() != nil || !pgconn.Timeout(err) {
-			return nil, fmt.Errorf("wait for notification: %w", err)
-		}
-		pinging, cancel := context.WithTimeout(ctx, pingTimeout)
-		err = conn.Ping(pinging)
-		cancel()
-		if err != nil {
-			return nil, fmt.Errorf("ping: %w", err)
-		}
-	}
 }

@@ -14,6 +14,7 @@ import (
 	"github.com/jackc/pgx/v5/pgconn"
 	"github.com/jackc/pgx/v5/pgxpool"
 
+	"github.com/gwsql/gw/internal/connection"
 	"github.com/gwsql/gw/internal/guard"
 	"github.com/gwsql/gw/internal/sqlstate"
 )
@@ -65,7 +66,7 @@ func asLost(ctx context.Context, err error, when lossTime) error {
 	isOther := func() bool {
 		isDue := pgconn.Timeout(err) || errors.Is(err, context.Canceled) || errors.Is(err, context.DeadlineExceeded)
 		state := sqlstate.Of(err)
-		return isDue || when != atBegin && state != "" && !isLostStatement(state) && !isOutage(err)
+		return isDue || when != atBegin && state != "" && !connection.IsLostStatement(state) && !isOutage(err)
 	}
 	if err == nil || ctx.Err() != nil || guard.Ask(false, isOther) {
 		return err

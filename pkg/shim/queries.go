@@ -12,6 +12,7 @@ import (
 	"github.com/jackc/pgx/v5/pgconn"
 	"github.com/jackc/pgx/v5/pgxpool"
 
+	"github.com/gwsql/gw/internal/connection"
 	"github.com/gwsql/gw/internal/sqlstate"
 	"github.com/gwsql/gw/internal/statement"
 )
@@ -53,11 +54,11 @@ func (q *queries) callWhileHeard(ctx context.Context, fn func(context.Context, *
 	acquiring, cancel := context.WithTimeout(ctx, callTimeout)
 	defer cancel()
 	return q.pool.AcquireFunc(acquiring, func(conn *pgxpool.Conn) error {
-		heard, end := linkOf(conn.Conn()).whileHeard(ctx, callTimeout)
+		heard, end := connection.WhileHeard(ctx, conn.Conn(), callTimeout)
 		defer end()
 		err := q.on(heard, conn.Conn(), fn)
-		if err != nil && context.Cause(heard) == errSilent {
-			return errSilent
+		if err != nil && context.Cause(heard) == connection.ErrSilent {
+			return connection.ErrSilent
 		}
 		return err
 	})

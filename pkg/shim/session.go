@@ -10,10 +10,15 @@ import (
 
 	"github.com/jackc/pgx/v5"
 
+	"github.com/gwsql/gw/internal/connection"
 	"github.com/gwsql/gw/pkg/shim/internal/ration"
 )
 
 const (
+	// ownConnections is the number of connections on which a worker calls the database, so that none of its calls waits for one that
+	// a handler holds: one for claims and a second one in a flood, one for outcomes, one for heartbeats, one for the sweep, which is
+	// slow in a large table, and one for recurring jobs, which is slow after an outage. An idle worker needs one at a time.
+	ownConnections = 6
 	// abandonTime is how long handlers may continue after their contexts ended before their jobs are returned without
 	// them.
 	abandonTime = 10 * time.Second
@@ -84,14 +89,14 @@ func newSession(w *Worker, once bool) *session {
 func (s *session) run(ctx context.Context) error {
 	// Work in progress when ctx ends is still finished in order, so nothing below depends on ctx itself.
 	base := context.WithoutCancel(ctx)
-	own, err := ownPool(base, s.worker.pool)
+	own, err := connection.OwnPool(base, s.worker.pool, ownConnections)
 	if err != nil {
 		return fmt.Errorf("start worker: %w", err)
 	}
 	defer own.Close()
 	s.queries.pool = own
-	pooler := &pooler{pool: own, connect: s.connectLikePool, listens: s.listens() && s.worker.cfg.ListenConfig == nil}
-	if err := pooler.check(ctx); err != nil {
+	listens := s.listens() && s.worker.cfg.ListenConfig == nil
+	if err := connection.CheckPooler(ctx, own, s.connectLikePool, listens); err != nil {
 		return fmt.Errorf("start worker: %w", err)
 	}
 
@@ -146,7 +151,7 @@ func (s *session) enroll(ctx context.Context, keeper *keeper, heartbeater *heart
 		return false, nil
 	}
 	if err != nil {
-		return false, fmt.Errorf("start worker: %w", advised(err))
+		return false, fmt.Errorf("start worker: %w", connection.Advised(err))
 	}
 	s.logger.Info("worker started", "tasks", tasks, "concurrency", s.worker.cfg.Concurrency)
 	emit(s.events, WorkerStarted{WorkerID: s.worker.ID(), Tasks: tasks, Concurrency: s.worker.cfg.Concurrency})
@@ -175,7 +180,7 @@ func (s *session) startFinisher(ctx context.Context, finisher *finisher) (finish
 func (s *session) result(cause error, finisher *finisher) error {
 	var errs []error
 	if !errors.Is(cause, errStopped) {
-		errs = append(errs, fmt.Errorf("run worker: %w", advised(cause)))
+		errs = append(errs, fmt.Errorf("run worker: %w", connection.Advised(cause)))
 	}
 	if n := finisher.unwritten + finisher.left; n > 0 {
 		errs = append(errs, fmt.Errorf("run worker: outcomes of %d jobs were not written", n))

@@ -5,6 +5,8 @@ import (
 	"log/slog"
 
 	"github.com/jackc/pgx/v5"
+
+	"github.com/gwsql/gw/internal/connection"
 )
 
 // loop is what the loops of a session have in common.
@@ -101,5 +103,5 @@ func (s *session) connect(ctx context.Context) (*pgx.Conn, error) {
 
 // connectLikePool opens a connection with the configuration of the pool's.
 func (s *session) connectLikePool(ctx context.Context) (*pgx.Conn, error) {
-	return connectLike(ctx, s.worker.pool)
+	return connection.Like(ctx, s.worker.pool)
 }

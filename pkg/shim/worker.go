@@ -45,9 +45,9 @@ type Worker struct {
 	pool *pgxpool.Pool
 	cfg  Config
 
-	completeAll string                 // the statement of a Completion
+	completeAll string       // the statement of a Completion
 	encoding    atomic.Value // of the database, a string, once it is known
-	isQueue     atomic.Bool            // for its clients
+	isQueue     atomic.Bool  // for its clients
 
 	stopping chan struct{} // closed by Stop and Kill
 	killing  chan struct{} // closed by Kill
