@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/gwsql/gw/internal/connection"
+	"github.com/gwsql/gw/internal/sqlstate"
 )
 
 // The pause between two queries for ended jobs is a quarter of the time for which the latest call has waited, within these
@@ -226,7 +227,7 @@ func (w *waits) tell(ends map[int64]waitEnd, err error) {
 	for call := range w.calls {
 		end, ended := ends[call.id]
 		switch {
-		case err != nil && (isMistake(err) || errors.Is(err, ErrNotGranted)):
+		case err != nil && (sqlstate.IsMistake(err) || errors.Is(err, ErrNotGranted)):
 			call.ended <- waitEnd{err: err}
 		case err == nil && ended:
 			call.ended <- end

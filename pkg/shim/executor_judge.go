@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"github.com/gwsql/gw/internal/guard"
+	"github.com/gwsql/gw/internal/sqlstate"
 )
 
 // conclude reports the outcome of a job whose handler returned err.
@@ -96,7 +97,7 @@ func (e *executor) isLost(job *Job, task task, cause, err error) bool {
 	case isKnown && when == atBegin:
 		return true
 	case isKnown:
-	case cause != nil || !guard.Ask(false, func() bool { return isLostConnection(err) }):
+	case cause != nil || !guard.Ask(false, func() bool { return sqlstate.IsLostConnection(err) }):
 		return false
 	case job.hold.isCompleting():
 	case task.inTx || !e.watch.hasLostConnection(job.worker):

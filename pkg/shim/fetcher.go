@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"time"
 
+	"github.com/gwsql/gw/internal/sqlstate"
 	"github.com/gwsql/gw/pkg/shim/internal/ration"
 )
 
@@ -111,7 +112,7 @@ func (f *fetcher) conclude(err error) {
 	switch {
 	case err == nil:
 		f.retry.reset()
-	case isMistake(err) || inClass(err, "GW"):
+	case sqlstate.IsMistake(err) || sqlstate.In(err, "GW"):
 		f.fail(fmt.Errorf("claim jobs: %w", err))
 		f.isOver = true
 	default:

@@ -7,6 +7,8 @@ import (
 
 	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/pgxpool"
+
+	"github.com/gwsql/gw/internal/sqlstate"
 )
 
 // errNoWorker is returned by the database methods of a job that no worker claimed.
@@ -94,7 +96,7 @@ func (j *Job) completeByHandler(ctx context.Context, c *Client) error {
 		return nil
 	}
 	j.hold.completing.Store(before)
-	if err = fmt.Errorf("complete job %d: %w", j.ID, err); ctx.Err() == nil && isLostConnection(err) {
+	if err = fmt.Errorf("complete job %d: %w", j.ID, err); ctx.Err() == nil && sqlstate.IsLostConnection(err) {
 		return &lostError{err, inStatement}
 	}
 	return err

@@ -11,6 +11,7 @@ import (
 	"github.com/jackc/pgx/v5"
 
 	"github.com/gwsql/gw/internal/connection"
+	"github.com/gwsql/gw/internal/sqlstate"
 )
 
 const (
@@ -58,7 +59,7 @@ func (l *listener) run(ctx context.Context) {
 			return
 		}
 		emit(l.events, ListenFailed{Err: err})
-		if isOutage(err) {
+		if sqlstate.IsOutage(err) {
 			l.outage.found(err)
 		} else {
 			l.logger.Warn("listening connection failed, worker will connect again", "error", err)

@@ -2,10 +2,7 @@ package shim
 
 import (
 	"context"
-	"database/sql/driver"
 	"errors"
-	"io"
-	"net"
 	"slices"
 	"sync"
 	"sync/atomic"
@@ -66,28 +63,12 @@ func asLost(ctx context.Context, err error, when lossTime) error {
 	isOther := func() bool {
 		isDue := pgconn.Timeout(err) || errors.Is(err, context.Canceled) || errors.Is(err, context.DeadlineExceeded)
 		state := sqlstate.Of(err)
-		return isDue || when != atBegin && state != "" && !connection.IsLostStatement(state) && !isOutage(err)
+		return isDue || when != atBegin && state != "" && !connection.IsLostStatement(state) && !sqlstate.IsOutage(err)
 	}
 	if err == nil || ctx.Err() != nil || guard.Ask(false, isOther) {
 		return err
 	}
 	return &lostError{err, when}
-}
-
-// isLostConnection reports whether an error is one that pgx and other drivers return when a connection is lost or cannot be opened. Other
-// clients return most of these errors, too, but not all.
-func isLostConnection(err error) bool {
-	if _, isConnect := errors.AsType[*pgconn.ConnectError](err); isConnect || sqlstate.Of(err) != "" {
-		return isOutage(err)
-	}
-	if pgconn.Timeout(err) {
-		return false
-	}
-	if op, isOp := errors.AsType[*net.OpError](err); isOp {
-		return op.Op == "read" || op.Op == "write"
-	}
-	return pgconn.SafeToRetry(err) || slices.ContainsFunc([]error{io.EOF, io.ErrUnexpectedEOF, net.ErrClosed, driver.ErrBadConn},
-		func(lost error) bool { return errors.Is(err, lost) })
 }
 
 // broken returns how many connections the pool could not open or has given up because they were broken.

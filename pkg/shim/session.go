@@ -11,6 +11,7 @@ import (
 	"github.com/jackc/pgx/v5"
 
 	"github.com/gwsql/gw/internal/connection"
+	"github.com/gwsql/gw/internal/sqlstate"
 	"github.com/gwsql/gw/pkg/shim/internal/ration"
 )
 
@@ -143,7 +144,7 @@ func (s *session) enroll(ctx context.Context, keeper *keeper, heartbeater *heart
 		if err == nil {
 			_, err = heartbeater.beat(enrolling)
 		}
-		if !isReadOnly(err) || !retry.wait(enrolling) {
+		if !sqlstate.IsReadOnly(err) || !retry.wait(enrolling) {
 			break
 		}
 	}
