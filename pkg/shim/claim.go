@@ -11,6 +11,7 @@ import (
 	"github.com/jackc/pgx/v5/pgtype"
 	"github.com/jackc/pgx/v5/pgtype/zeronull"
 
+	"github.com/gwsql/gw/internal/rows"
 	"github.com/gwsql/gw/internal/seconds"
 	"github.com/gwsql/gw/pkg/shim/internal/ration"
 )
@@ -30,7 +31,7 @@ type claimed struct {
 // Outcomes are not part of this statement. Claims and completions on two connections keep two cores of the server busy,
 // while in one exchange their times would add up. A refused outcome would also undo the claim.
 func (q *queries) claim(ctx context.Context, ask ration.Plan, lasting time.Duration, forbidden forbidden) (answer claimed, err error) {
-	more, args := forbidden.argument(q.workerID, ask.Tasks, ask.Limit, orNull(lasting.Seconds()), forbidden.flags)
+	more, args := forbidden.argument(q.workerID, ask.Tasks, ask.Limit, rows.OrNull(lasting.Seconds()), forbidden.flags)
 	more, args = ofOneQueue(ask, more, args)
 	// The join evaluates the function when the first row is read, or not at all. The left side has one row, so the jobs
 	// keep the order in which the function returns them.
@@ -136,14 +137,14 @@ const (
 func (q *queries) readClaim(ctx context.Context, tasks []string, sql string, args ...any) (answer claimed, err error) {
 	err = q.callWhileHeard(ctx, func(ctx context.Context, conn *pgx.Conn) error {
 		answer = claimed{}
-		rows, err := conn.Query(ctx, q.text(sql), args...)
+		found, err := conn.Query(ctx, q.text(sql), args...)
 		if err != nil {
 			return err
 		}
-		defer rows.Close()
+		defer found.Close()
 		reader := newClaimReader(q, tasks)
-		for rows.Next() {
-			if err := reader.read(rows, &answer); err != nil {
+		for found.Next() {
+			if err := reader.read(found, &answer); err != nil {
 				return err
 			}
 		}
@@ -151,7 +152,7 @@ func (q *queries) readClaim(ctx context.Context, tasks []string, sql string, arg
 		for _, job := range answer.jobs {
 			job.hold.claimed = now
 		}
-		return rows.Err()
+		return found.Err()
 	})
 	return answer, err
 }
@@ -204,8 +205,8 @@ func newClaimReader(q *queries, tasks []string) *claimReader {
 }
 
 // read adds one row to the answer: a job, or the due time of an empty claim.
-func (r *claimReader) read(rows pgx.Rows, answer *claimed) error {
-	if err := rows.Scan(r.columns...); err != nil {
+func (r *claimReader) read(found pgx.Rows, answer *claimed) error {
+	if err := found.Scan(r.columns...); err != nil {
 		return err
 	}
 	row := &r.row
@@ -243,7 +244,7 @@ func (r *claimReader) read(rows pgx.Rows, answer *claimed) error {
 	}
 	if row.flags != nil {
 		var err error
-		if held.job.Flags, err = flagNames(row.flags); err != nil {
+		if held.job.Flags, err = rows.KeysOf(row.flags); err != nil {
 			held.hold.unreadable = fmt.Errorf("flags are not an object: %w", err)
 		}
 	}

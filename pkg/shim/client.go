@@ -2,9 +2,13 @@ package shim
 
 import (
 	"cmp"
+	"context"
+	"database/sql"
 	"sync/atomic"
 
 	"github.com/jackc/pgx/v5"
+
+	"github.com/gwsql/gw/internal/rows"
 )
 
 // Client adds and administers jobs. It runs none, so a program that only adds jobs needs no [Worker].
@@ -16,12 +20,23 @@ import (
 // errors of the queue have a code that begins with GW; docs/errors.md lists them. As in PostgreSQL in general, an error
 // aborts the transaction in which it occurs.
 type Client struct {
-	db     database
+	db     rows.Database
 	cfg    ClientConfig
 	schema string // quoted
 
 	isQueue *atomic.Bool // see mayBeForRoles; copies of the client share it
 	waits   *waits
+}
+
+// DB is the part of pgx that a [Client] needs: *pgxpool.Pool, *pgxpool.Conn, *pgx.Conn and pgx.Tx implement it, in any
+// query mode.
+type DB interface {
+	Query(ctx context.Context, sql string, args ...any) (pgx.Rows, error)
+}
+
+// SQLDB is the part of database/sql that a [Client] needs: *sql.DB, *sql.Conn and *sql.Tx implement it.
+type SQLDB interface {
+	QueryContext(ctx context.Context, query string, args ...any) (*sql.Rows, error)
 }
 
 // ClientConfig configures a [Client]. Its zero value is valid.
@@ -58,7 +73,7 @@ func (c *Client) With(db DB) *Client {
 	if db == nil {
 		return c.on(nil)
 	}
-	return c.on(pgxDatabase{db})
+	return c.on(rows.OfPgx(db))
 }
 
 // WithSQL is [Client.With] for database/sql.
@@ -66,10 +81,10 @@ func (c *Client) WithSQL(db SQLDB) *Client {
 	if db == nil {
 		return c.on(nil)
 	}
-	return c.on(sqlDatabase{db})
+	return c.on(rows.OfSQL(db))
 }
 
-func (c *Client) on(db database) *Client {
+func (c *Client) on(db rows.Database) *Client {
 	other := *c
 	other.db, other.waits = db, newWaits()
 	other.cfg.Schema = cmp.Or(other.cfg.Schema, defaultSchema)

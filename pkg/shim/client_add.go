@@ -6,6 +6,8 @@ import (
 	"fmt"
 	"time"
 	"unicode/utf8"
+
+	"github.com/gwsql/gw/internal/rows"
 )
 
 // AddOptions are the optional attributes of a job. A zero value selects the database's default.
@@ -111,8 +113,8 @@ func (c *Client) callAddJob(ctx context.Context, task string, payload *string, o
 	if opts.JobKey != "" && opts.JobKeyMode == UnsafeDedupe {
 		names = dedupedNames
 	}
-	args := []any{task, orNil(payload), orNull(opts.QueueName), orNil(timing.at), orNil(timing.in), orNull(opts.MaxAttempts),
-		orNull(opts.JobKey), orNull(opts.Priority), textArrayOrNull(opts.Flags), orNull(string(opts.JobKeyMode))}
+	args := []any{task, rows.OrNil(payload), rows.OrNull(opts.QueueName), rows.OrNil(timing.at), rows.OrNil(timing.in), rows.OrNull(opts.MaxAttempts),
+		rows.OrNull(opts.JobKey), rows.OrNull(opts.Priority), rows.TextArrayOrNull(opts.Flags), rows.OrNull(string(opts.JobKeyMode))}
 	if carried != nil {
 		args = append(args, carried)
 	}
@@ -120,7 +122,7 @@ func (c *Client) callAddJob(ctx context.Context, task string, payload *string, o
 		select `+names+`, `+jobColumns+`
 		  from `+addedBy(`S.add_job(
 		         $1::text, $2::json, $3::text,
-		         coalesce($4::timestamptz, pg_catalog.now() operator(pg_catalog.+) `+microseconds("$5")+`),
+		         coalesce($4::timestamptz, pg_catalog.now() operator(pg_catalog.+) `+rows.Microseconds("$5")+`),
 		         $6::integer, $7::text, $8::integer, $9::text[], $10::text)`, "true", carried, "$11")+expecting(opts), args...)
 }
 

@@ -4,6 +4,7 @@ import (
 	"context"
 	"time"
 
+	"github.com/gwsql/gw/internal/rows"
 	"github.com/gwsql/gw/internal/storable"
 )
 
@@ -35,7 +36,7 @@ func (c *Client) Remove(ctx context.Context, key string) (*JobInfo, error) {
 // Complete deletes jobs as completed and returns those it deleted. It skips running jobs, unless their lock is older
 // than four hours, and ids without a job.
 func (c *Client) Complete(ctx context.Context, ids ...int64) ([]*JobInfo, error) {
-	jobs, err := c.all(ctx, named(`S.complete_jobs($1::bigint[])`), idArray(ids))
+	jobs, err := c.all(ctx, named(`S.complete_jobs($1::bigint[])`), rows.IDArray(ids))
 	return jobs, during(err, "complete jobs")
 }
 
@@ -43,7 +44,7 @@ func (c *Client) Complete(ctx context.Context, ids ...int64) ([]*JobInfo, error)
 // until they are rescheduled, completed or cleaned up. An empty reason becomes "Manually marked as failed"; characters
 // that the database cannot store are removed or escaped. Running jobs are skipped as by [Client.Complete].
 func (c *Client) PermanentlyFail(ctx context.Context, reason string, ids ...int64) ([]*JobInfo, error) {
-	jobs, err := c.all(ctx, named(`S.permanently_fail_jobs($1::bigint[], $2::text)`), idArray(ids), storable.Text(cleanMessage(reason)))
+	jobs, err := c.all(ctx, named(`S.permanently_fail_jobs($1::bigint[], $2::text)`), rows.IDArray(ids), storable.Text(cleanMessage(reason)))
 	return jobs, during(err, "fail jobs")
 }
 
@@ -54,7 +55,7 @@ func (c *Client) PermanentlyFail(ctx context.Context, reason string, ids ...int6
 // Node's, run the job to its end. Failed jobs are not changed. An empty reason becomes "Canceled"; see
 // [Client.PermanentlyFail] for its characters.
 func (c *Client) Cancel(ctx context.Context, reason string, ids ...int64) ([]*JobInfo, error) {
-	jobs, err := c.all(ctx, named(`S.cancel_jobs($1::bigint[], $2::text)`), idArray(ids), storable.Text(cleanMessage(reason)))
+	jobs, err := c.all(ctx, named(`S.cancel_jobs($1::bigint[], $2::text)`), rows.IDArray(ids), storable.Text(cleanMessage(reason)))
 	return jobs, during(err, "cancel jobs")
 }
 
@@ -78,16 +79,16 @@ func (c *Client) Reschedule(ctx context.Context, opts RescheduleOptions, ids ...
 	}
 	jobs, err := c.all(ctx, named(`
 		S.reschedule_jobs(
-		  $1::bigint[], coalesce($2::timestamptz, pg_catalog.now() operator(pg_catalog.+) `+microseconds("$3")+`),
+		  $1::bigint[], coalesce($2::timestamptz, pg_catalog.now() operator(pg_catalog.+) `+rows.Microseconds("$3")+`),
 		  $4::integer, $5::integer, $6::integer)`),
-		idArray(ids), orNil(timing.at), orNil(timing.in), orNil(opts.Priority), orNil(opts.Attempts), orNil(opts.MaxAttempts))
+		rows.IDArray(ids), rows.OrNil(timing.at), rows.OrNil(timing.in), rows.OrNil(opts.Priority), rows.OrNil(opts.Attempts), rows.OrNil(opts.MaxAttempts))
 	return jobs, during(err, "reschedule jobs")
 }
 
 // ForceUnlock frees every job and queue that these workers hold. Use it only for workers that are known to be dead: the
 // jobs of a worker that is alive would run a second time.
 func (c *Client) ForceUnlock(ctx context.Context, workerIDs ...string) error {
-	return during(c.order(ctx, `select S.force_unlock_workers($1::text[])::text`, textArray(workerIDs)), "unlock workers")
+	return during(c.order(ctx, `select S.force_unlock_workers($1::text[])::text`, rows.TextArray(workerIDs)), "unlock workers")
 }
 
 // CleanupTask is a kind of rows that [Client.Cleanup] deletes.
@@ -131,7 +132,7 @@ func (c *Client) Cleanup(ctx context.Context, opts *CleanupOptions, tasks ...Cle
 	}
 	list, err := listed(ctx, c, func(d *deleted) []any { return []any{&d.task, &d.rows} },
 		`select c.task, c.rows from S.cleanup($1::text[], $2::text[], $3::boolean) as c`,
-		textArray(names), textArray(opts.KeepTasks), opts.Force)
+		rows.TextArray(names), rows.TextArray(opts.KeepTasks), opts.Force)
 	if err != nil {
 		return nil, during(err, "clean up")
 	}

@@ -15,7 +15,7 @@ func (c *Client) each(ctx context.Context, fn func(scan func(...any) error) erro
 	if c.db == nil {
 		return errNoDatabase
 	}
-	return c.explained(c.db.each(ctx, fn, statement.In(c.schema, sql), args...))
+	return c.explained(c.db.Each(ctx, fn, statement.In(c.schema, sql), args...))
 }
 
 // listed returns the rows of a statement; columns returns where the values of a row go.
@@ -35,11 +35,11 @@ func listed[T any](ctx context.Context, c *Client, columns func(*T) []any, sql s
 
 // first returns the first row of a statement, nil without one.
 func first[T any](ctx context.Context, c *Client, columns func(*T) []any, sql string, args ...any) (*T, error) {
-	rows, err := listed(ctx, c, columns, sql, args...)
-	if len(rows) == 0 {
+	list, err := listed(ctx, c, columns, sql, args...)
+	if len(list) == 0 {
 		return nil, err
 	}
-	return &rows[0], nil
+	return &list[0], nil
 }
 
 // single returns the only value of a statement.

@@ -4,6 +4,8 @@ import (
 	"context"
 	"encoding/json"
 	"time"
+
+	"github.com/gwsql/gw/internal/rows"
 )
 
 // KeptTask is a task whose jobs are recorded; see [Client.KeepTask].
@@ -18,7 +20,7 @@ type KeptTask struct {
 // for a task replaces the first. An error of the queue has the code GWKFR (KeepFor), one of the task's name (GWBNI, GWBID), or
 // GWKLT: open transactions have changed jobs, so that the first call in a database has to be repeated when they have ended.
 func (c *Client) KeepTask(ctx context.Context, kept KeptTask) error {
-	err := c.order(ctx, `select S.keep_task($1::text, `+microseconds("$2")+`, $3::boolean, $4::boolean)::text`,
+	err := c.order(ctx, `select S.keep_task($1::text, `+rows.Microseconds("$2")+`, $3::boolean, $4::boolean)::text`,
 		kept.Task, kept.KeepFor.Microseconds(), kept.Payloads, kept.Results)
 	return during(err, "keep task %q", kept.Task)
 }
@@ -33,8 +35,8 @@ func (c *Client) StopKeepingTask(ctx context.Context, task string) (was bool, er
 // KeptTasks returns the tasks whose jobs are recorded, by name.
 func (c *Client) KeptTasks(ctx context.Context) ([]KeptTask, error) {
 	tasks, err := listed(ctx, c, func(kept *KeptTask) []any {
-		return []any{&kept.Task, spanIn(&kept.KeepFor), &kept.Payloads, &kept.Results}
-	}, `select k.task, `+spanOf("k.keep_for")+`, k.payloads, k.results from S.list_kept_tasks() as k`)
+		return []any{&kept.Task, rows.Span(&kept.KeepFor), &kept.Payloads, &kept.Results}
+	}, `select k.task, `+rows.SpanOf("k.keep_for")+`, k.payloads, k.results from S.list_kept_tasks() as k`)
 	return tasks, during(err, "list kept tasks")
 }
 
@@ -57,11 +59,11 @@ type Attempt struct {
 // It returns none if the task was not kept.
 func (c *Client) JobHistory(ctx context.Context, id int64) ([]Attempt, error) {
 	attempts, err := listed(ctx, c, func(a *Attempt) []any {
-		return []any{&a.Attempt, &a.MaxAttempts, &a.Outcome, orZero(&a.WorkerID), orZero(&a.Place), timeIn(&a.RunAt), timeIn(&a.StartedAt),
-			timeIn(&a.EndedAt), orZero(&a.Error), (*[]byte)(&a.Payload), (*[]byte)(&a.Result)}
+		return []any{&a.Attempt, &a.MaxAttempts, &a.Outcome, rows.OrZero(&a.WorkerID), rows.OrZero(&a.Place), rows.Time(&a.RunAt), rows.Time(&a.StartedAt),
+			rows.Time(&a.EndedAt), rows.OrZero(&a.Error), (*[]byte)(&a.Payload), (*[]byte)(&a.Result)}
 	}, `
 		select h.attempt::integer, h.max_attempts::integer, h.outcome, h.worker_id, h.place,
-		       `+momentOf("h.run_at")+`, `+momentOf("h.started_at")+`, `+momentOf("h.ended_at")+`, h.error, h.payload::text, h.result::text
+		       `+rows.TimeOf("h.run_at")+`, `+rows.TimeOf("h.started_at")+`, `+rows.TimeOf("h.ended_at")+`, h.error, h.payload::text, h.result::text
 		  from S.job_history($1::bigint) as h`, id)
 	return attempts, during(err, "read the history of job %d", id)
 }
@@ -88,12 +90,12 @@ type Percentiles struct{ P50, P95, P99 time.Duration }
 func (c *Client) TaskStats(ctx context.Context, task string, since, until time.Time) (*TaskStats, error) {
 	stats, err := first(ctx, c, func(s *TaskStats) []any {
 		return []any{&s.Attempts, &s.Completed, &s.Failed, &s.PermanentlyFailed, &s.Recovered, &s.Snoozed, &s.Returned,
-			spanIn(&s.Waited.P50), spanIn(&s.Waited.P95), spanIn(&s.Waited.P99), spanIn(&s.Ran.P50), spanIn(&s.Ran.P95), spanIn(&s.Ran.P99)}
+			rows.Span(&s.Waited.P50), rows.Span(&s.Waited.P95), rows.Span(&s.Waited.P99), rows.Span(&s.Ran.P50), rows.Span(&s.Ran.P95), rows.Span(&s.Ran.P99)}
 	}, `
 		select s.attempts, s.completed, s.failed, s.permanently_failed, s.recovered, s.snoozed, s.returned,
-		       `+spanOf("s.waited_p50")+`, `+spanOf("s.waited_p95")+`, `+spanOf("s.waited_p99")+`,
-		       `+spanOf("s.ran_p50")+`, `+spanOf("s.ran_p95")+`, `+spanOf("s.ran_p99")+`
+		       `+rows.SpanOf("s.waited_p50")+`, `+rows.SpanOf("s.waited_p95")+`, `+rows.SpanOf("s.waited_p99")+`,
+		       `+rows.SpanOf("s.ran_p50")+`, `+rows.SpanOf("s.ran_p95")+`, `+rows.SpanOf("s.ran_p99")+`
 		  from S.task_stats($1::text, $2::timestamptz, $3::timestamptz) as s`,
-		task, since.UTC().Format(time.RFC3339Nano), textOfTime(until))
+		task, since.UTC().Format(time.RFC3339Nano), rows.TimeOrNull(until))
 	return stats, during(err, "read statistics of task %q", task)
 }

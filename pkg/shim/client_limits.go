@@ -3,6 +3,8 @@ package shim
 import (
 	"context"
 	"time"
+
+	"github.com/gwsql/gw/internal/rows"
 )
 
 // Limit limits how many jobs run at once, or start per time, in all workers together. A zero value means no limit; at least
@@ -38,10 +40,10 @@ type Limit struct {
 func (c *Client) SetLimit(ctx context.Context, limit Limit) error {
 	err := c.order(ctx, `
 		select S.set_limit($1::text, $2::text[], $3::text, $4::integer, $5::integer, $6::integer,
-		                   `+microseconds("$7")+`, $8::integer, $9::boolean, `+microseconds("$10")+`)::text`,
-		limit.Name, textArrayOrNull(limit.Tasks), orNull(limit.By), orNull(limit.MaxRunning), orNull(limit.TotalRunning),
-		orNull(limit.Rate), orNull(limit.Per.Microseconds()), orNull(limit.Burst), limit.Fair,
-		orNull(limit.Strict.Microseconds()))
+		                   `+rows.Microseconds("$7")+`, $8::integer, $9::boolean, `+rows.Microseconds("$10")+`)::text`,
+		limit.Name, rows.TextArrayOrNull(limit.Tasks), rows.OrNull(limit.By), rows.OrNull(limit.MaxRunning), rows.OrNull(limit.TotalRunning),
+		rows.OrNull(limit.Rate), rows.OrNull(limit.Per.Microseconds()), rows.OrNull(limit.Burst), limit.Fair,
+		rows.OrNull(limit.Strict.Microseconds()))
 	return during(err, "set limit %q", limit.Name)
 }
 
@@ -63,15 +65,15 @@ type LaneNumbers struct {
 func (c *Client) OverrideLane(ctx context.Context, limit, lane string, numbers LaneNumbers) error {
 	err := c.order(ctx, `
 		select S.override_lane($1::text, $2::text, $3::integer, $4::integer,
-		                       `+microseconds("$5")+`, $6::integer)::text`,
-		limit, lane, orNull(numbers.MaxRunning), orNull(numbers.Rate), orNull(numbers.Per.Microseconds()), orNull(numbers.Burst))
+		                       `+rows.Microseconds("$5")+`, $6::integer)::text`,
+		limit, lane, rows.OrNull(numbers.MaxRunning), rows.OrNull(numbers.Rate), rows.OrNull(numbers.Per.Microseconds()), rows.OrNull(numbers.Burst))
 	return during(err, "override lane %q of limit %q", lane, limit)
 }
 
 // OpenLane opens, before its time, a lane of a limit that a worker has closed by [RateLimited]; without a lane, all closed
 // lanes of the limit. It returns the number of opened lanes. If there is no such limit, the error has the code GWLNM.
 func (c *Client) OpenLane(ctx context.Context, limit, lane string) (opened int64, err error) {
-	opened, err = single[int64](ctx, c, `select S.open_lane($1::text, $2::text)`, limit, orNull(lane))
+	opened, err = single[int64](ctx, c, `select S.open_lane($1::text, $2::text)`, limit, rows.OrNull(lane))
 	return opened, during(err, "open lane %q of limit %q", lane, limit)
 }
 
@@ -87,11 +89,11 @@ type LimitInfo struct {
 // Limits returns the limits, by name.
 func (c *Client) Limits(ctx context.Context) ([]LimitInfo, error) {
 	limits, err := listed(ctx, c, func(l *LimitInfo) []any {
-		return []any{&l.Name, jsonIn(&l.Tasks), orZero(&l.By), orZero(&l.MaxRunning), orZero(&l.TotalRunning), orZero(&l.Rate),
-			spanIn(&l.Per), orZero(&l.Burst), &l.Fair, spanIn(&l.Strict), &l.Lanes, &l.Running, &l.FullLanes, &l.ClosedLanes}
+		return []any{&l.Name, rows.JSON(&l.Tasks), rows.OrZero(&l.By), rows.OrZero(&l.MaxRunning), rows.OrZero(&l.TotalRunning), rows.OrZero(&l.Rate),
+			rows.Span(&l.Per), rows.OrZero(&l.Burst), &l.Fair, rows.Span(&l.Strict), &l.Lanes, &l.Running, &l.FullLanes, &l.ClosedLanes}
 	}, `
 		select l.name, pg_catalog.array_to_json(l.tasks)::text, l.by, l.max_running, l.total_running, l.rate,
-		       `+spanOf("l.per")+`, l.burst, l.fair, `+spanOf("l.strict")+`, l.lanes, l.running, l.full_lanes, l.closed_lanes
+		       `+rows.SpanOf("l.per")+`, l.burst, l.fair, `+rows.SpanOf("l.strict")+`, l.lanes, l.running, l.full_lanes, l.closed_lanes
 		  from S.list_limits(count_waiting => false) as l
 		 order by l.name`)
 	return limits, during(err, "list limits")
@@ -110,9 +112,9 @@ type Reason struct {
 // holds the job back. If there is no such job, the error matches [ErrJobNotFound].
 func (c *Client) Why(ctx context.Context, id int64) ([]Reason, error) {
 	reasons, err := listed(ctx, c, func(r *Reason) []any {
-		return []any{&r.Reason, orZero(&r.Detail), timeIn(&r.Until), jsonIn(&r.BlockingJobIDs), &r.Remedy}
+		return []any{&r.Reason, rows.OrZero(&r.Detail), rows.Time(&r.Until), rows.JSON(&r.BlockingJobIDs), &r.Remedy}
 	}, `
-		select w.reason, w.detail, `+momentOf("w.until")+`,
+		select w.reason, w.detail, `+rows.TimeOf("w.until")+`,
 		       pg_catalog.array_to_json(w.blocking_job_ids)::text, w.remedy
 		  from S.why($1::bigint) as w`, id)
 	if err == nil && reasons == nil {

@@ -4,6 +4,7 @@ import (
 	"context"
 	"time"
 
+	"github.com/gwsql/gw/internal/rows"
 	"github.com/gwsql/gw/internal/storable"
 )
 
@@ -17,7 +18,7 @@ type PauseTarget struct {
 }
 
 func (t PauseTarget) arguments() []any {
-	return []any{orNull(t.Task), orNull(t.Queue), orNull(t.Limit), orNull(t.Lane)}
+	return []any{rows.OrNull(t.Task), rows.OrNull(t.Queue), rows.OrNull(t.Limit), rows.OrNull(t.Lane)}
 }
 
 // PauseOptions configure [Client.Pause].
@@ -38,8 +39,8 @@ func (c *Client) Pause(ctx context.Context, target PauseTarget, opts *PauseOptio
 	if err == nil {
 		err = c.order(ctx, `
 			select S.pause($1::text, $2::text, $3::text, $4::text, $5::text,
-			               coalesce($6::timestamptz, pg_catalog.now() operator(pg_catalog.+) `+microseconds("$7")+`))::text`,
-			append(target.arguments(), storable.Text(opts.Reason), orNil(timing.at), orNil(timing.in))...)
+			               coalesce($6::timestamptz, pg_catalog.now() operator(pg_catalog.+) `+rows.Microseconds("$7")+`))::text`,
+			append(target.arguments(), storable.Text(opts.Reason), rows.OrNil(timing.at), rows.OrNil(timing.in))...)
 	}
 	return during(err, "pause")
 }
@@ -62,11 +63,11 @@ type PauseInfo struct {
 // Pauses returns the pauses in force, the oldest first.
 func (c *Client) Pauses(ctx context.Context) ([]PauseInfo, error) {
 	pauses, err := listed(ctx, c, func(p *PauseInfo) []any {
-		return []any{orZero(&p.Task), orZero(&p.Queue), orZero(&p.Limit), orZero(&p.Lane), orZero(&p.Reason), orZero(&p.Author),
-			timeIn(&p.PausedAt), timeIn(&p.Until)}
+		return []any{rows.OrZero(&p.Task), rows.OrZero(&p.Queue), rows.OrZero(&p.Limit), rows.OrZero(&p.Lane), rows.OrZero(&p.Reason), rows.OrZero(&p.Author),
+			rows.Time(&p.PausedAt), rows.Time(&p.Until)}
 	}, `
-		select p.task, p.queue, p.limit_name, p.lane, p.reason, p.author, `+momentOf("p.paused_at")+`,
-		       `+momentOf("p.until")+`
+		select p.task, p.queue, p.limit_name, p.lane, p.reason, p.author, `+rows.TimeOf("p.paused_at")+`,
+		       `+rows.TimeOf("p.until")+`
 		  from S.list_pauses() as p`)
 	return pauses, during(err, "list pauses")
 }

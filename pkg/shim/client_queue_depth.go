@@ -3,6 +3,8 @@ package shim
 import (
 	"context"
 	"time"
+
+	"github.com/gwsql/gw/internal/rows"
 )
 
 // QueueDepth is the number of jobs in each state.
@@ -23,9 +25,9 @@ type QueueDepth struct {
 // QueueDepth counts the jobs in the queue. It takes some milliseconds, or tens of them if there are millions of jobs.
 func (c *Client) QueueDepth(ctx context.Context) (QueueDepth, error) {
 	depth, err := first(ctx, c, func(d *QueueDepth) []any {
-		return []any{&d.Ready, &d.Scheduled, &d.Running, &d.Failed, spanIn(&d.OldestReady), &d.IsEstimate}
+		return []any{&d.Ready, &d.Scheduled, &d.Running, &d.Failed, rows.Span(&d.OldestReady), &d.IsEstimate}
 	}, `
-		select d.ready, d.scheduled, d.running, d.failed, `+spanOf("d.oldest_ready")+`, d.is_estimate
+		select d.ready, d.scheduled, d.running, d.failed, `+rows.SpanOf("d.oldest_ready")+`, d.is_estimate
 		  from S.queue_depth() as d`)
 	if err != nil {
 		return QueueDepth{}, during(err, "count jobs")

@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/gwsql/gw/internal/connection"
+	"github.com/gwsql/gw/internal/rows"
 	"github.com/gwsql/gw/internal/sqlstate"
 )
 
@@ -240,8 +241,8 @@ func (w *waits) tell(ends map[int64]waitEnd, err error) {
 
 // ends returns those of these jobs that have ended, and how.
 func (c *Client) ends(ctx context.Context, ids []int64) (map[int64]waitEnd, error) {
-	list, err := listed(ctx, c, func(e *waitEnd) []any { return []any{&e.id, &e.state, orZero(&e.lastError), &e.result} },
-		`select r.id, r.state, r.error, r.result::text from S.job_results($1::bigint[]) as r`, idArray(ids))
+	list, err := listed(ctx, c, func(e *waitEnd) []any { return []any{&e.id, &e.state, rows.OrZero(&e.lastError), &e.result} },
+		`select r.id, r.state, r.error, r.result::text from S.job_results($1::bigint[]) as r`, rows.IDArray(ids))
 	ends := make(map[int64]waitEnd, len(list))
 	for _, end := range list {
 		ends[end.id] = end
@@ -251,6 +252,6 @@ func (c *Client) ends(ctx context.Context, ids []int64) (map[int64]waitEnd, erro
 
 // await asks the database to notify the ends of jobs, and reports whether it does.
 func (c *Client) await(ctx context.Context, ids []int64) (notified bool) {
-	notified, err := single[bool](ctx, c, `select S.await_jobs($1::bigint[])`, idArray(ids))
+	notified, err := single[bool](ctx, c, `select S.await_jobs($1::bigint[])`, rows.IDArray(ids))
 	return err == nil && notified
 }

@@ -10,14 +10,14 @@ import (
 	"github.com/jackc/pgx/v5/pgxpool"
 
 	"github.com/gwsql/gw/internal/connection"
+	"github.com/gwsql/gw/internal/rows"
 )
 
 // listen passes on the notified ends of jobs until ctx ends, on a connection of its own. It does nothing unless the client is
 // on a pool.
 func (w *waits) listen(ctx context.Context, c *Client) {
-	db, _ := c.db.(pgxDatabase)
-	pool, isPool := db.db.(*pgxpool.Pool)
-	if !isPool {
+	pool := rows.PoolOf(c.db)
+	if pool == nil {
 		return
 	}
 	var retry backoff

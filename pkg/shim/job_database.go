@@ -8,6 +8,7 @@ import (
 	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/pgxpool"
 
+	"github.com/gwsql/gw/internal/rows"
 	"github.com/gwsql/gw/internal/sqlstate"
 )
 
@@ -88,7 +89,7 @@ func (j *Job) completeByHandler(ctx context.Context, c *Client) error {
 	lease, before := j.hold.lease.Load(), j.hold.completing.Swap(true)
 	j.hold.renewing.Unlock()
 	done, err := single[bool](ctx, c,
-		`select S.complete_job($1::text, $2::bigint, $3::bigint, $4::json)`, j.worker.cfg.WorkerID, j.own().ID, lease, orNull(j.hold.result))
+		`select S.complete_job($1::text, $2::bigint, $3::bigint, $4::json)`, j.worker.cfg.WorkerID, j.own().ID, lease, rows.OrNull(j.hold.result))
 	if err == nil && !done {
 		err = ErrLeaseLost
 	}

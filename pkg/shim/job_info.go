@@ -1,6 +1,10 @@
 package shim
 
-import "time"
+import (
+	"time"
+
+	"github.com/gwsql/gw/internal/rows"
+)
 
 // JobInfo is a job as stored in the database, without its payload. Infinite times are zero.
 type JobInfo struct {
@@ -24,13 +28,13 @@ type JobInfo struct {
 // jobColumns are the columns of a job after the names of the task and the queue, from r, a row of the table
 // or of the view jobs. A time.Time cannot hold an infinite time.
 var jobColumns = `
-	r.id, r.priority, ` + momentOf("r.run_at") + `, r.attempts, r.max_attempts, r.last_error,
-	` + momentOf("r.created_at") + `, ` + momentOf("r.updated_at") + `, r.key,
-	` + momentOf("r.locked_at") + `, r.locked_by, r.revision, r.flags::text`
+	r.id, r.priority, ` + rows.TimeOf("r.run_at") + `, r.attempts, r.max_attempts, r.last_error,
+	` + rows.TimeOf("r.created_at") + `, ` + rows.TimeOf("r.updated_at") + `, r.key,
+	` + rows.TimeOf("r.locked_at") + `, r.locked_by, r.revision, r.flags::text`
 
 // columns returns where the values of a row with these columns go.
 func (j *JobInfo) columns() []any {
-	return []any{orZero(&j.TaskIdentifier), orZero(&j.QueueName), &j.ID, &j.Priority, timeIn(&j.RunAt), &j.Attempts, &j.MaxAttempts,
-		orZero(&j.LastError), timeIn(&j.CreatedAt), timeIn(&j.UpdatedAt), orZero(&j.Key), timeIn(&j.LockedAt), orZero(&j.LockedBy),
-		&j.Revision, flagsIn(&j.Flags)}
+	return []any{rows.OrZero(&j.TaskIdentifier), rows.OrZero(&j.QueueName), &j.ID, &j.Priority, rows.Time(&j.RunAt), &j.Attempts, &j.MaxAttempts,
+		rows.OrZero(&j.LastError), rows.Time(&j.CreatedAt), rows.Time(&j.UpdatedAt), rows.OrZero(&j.Key), rows.Time(&j.LockedAt), rows.OrZero(&j.LockedBy),
+		&j.Revision, rows.Keys(&j.Flags)}
 }

@@ -1,4 +1,4 @@
-package shim
+package rows
 
 import (
 	"database/sql"
@@ -11,17 +11,17 @@ import (
 	"time"
 )
 
-// column reads the value of a column, in each of pgx's query modes and as other drivers send it. Times and intervals are sent in a
+// Column reads the value of a column, in each of pgx's query modes and as other drivers send it. Times and intervals are sent in a
 // form that no setting of the session changes.
-type column func(value any) error
+type Column func(value any) error
 
-var _ sql.Scanner = column(nil)
+var _ sql.Scanner = Column(nil)
 
 // Scan implements [sql.Scanner].
-func (c column) Scan(value any) error { return c(value) }
+func (c Column) Scan(value any) error { return c(value) }
 
-// orZero reads a value, or null as the zero value.
-func orZero[T any](to *T) column {
+// OrZero reads a value, or null as the zero value.
+func OrZero[T any](to *T) Column {
 	return func(value any) error {
 		var read sql.Null[T]
 		err := read.Scan(value)
@@ -30,8 +30,8 @@ func orZero[T any](to *T) column {
 	}
 }
 
-// jsonIn reads JSON that was sent as text. Null changes nothing.
-func jsonIn(to any) column {
+// JSON reads JSON that was sent as text. Null changes nothing.
+func JSON(to any) Column {
 	return func(value any) error {
 		var text sql.Null[[]byte]
 		if err := text.Scan(value); err != nil || !text.Valid {
@@ -41,22 +41,22 @@ func jsonIn(to any) column {
 	}
 }
 
-// flagsIn reads the column flags as text.
-func flagsIn(to *[]string) column {
+// Keys reads the keys of a JSON object that was sent as text.
+func Keys(to *[]string) Column {
 	return func(value any) (err error) {
 		var text sql.Null[[]byte]
 		if err := text.Scan(value); err != nil || !text.Valid {
 			return err
 		}
-		if *to, err = flagNames(text.V); err != nil {
-			return fmt.Errorf("read flags: %w", err)
+		if *to, err = KeysOf(text.V); err != nil {
+			return fmt.Errorf("read keys: %w", err)
 		}
 		return nil
 	}
 }
 
-// flagNames returns the keys of the object in the column flags.
-func flagNames(object []byte) ([]string, error) {
+// KeysOf returns the keys of a JSON object, sorted.
+func KeysOf(object []byte) ([]string, error) {
 	var set map[string]any
 	if err := json.Unmarshal(object, &set); err != nil {
 		return nil, err
@@ -64,8 +64,8 @@ func flagNames(object []byte) ([]string, error) {
 	return slices.Sorted(maps.Keys(set)), nil
 }
 
-// timeIn reads a time written by [momentOf]. Null, which stands for infinite times, too, is the zero time.
-func timeIn(to *time.Time) column {
+// Time reads a time written by [TimeOf]. Null, which stands for infinite times, too, is the zero time.
+func Time(to *time.Time) Column {
 	return func(value any) error {
 		var text sql.Null[string]
 		if err := text.Scan(value); err != nil || !text.Valid {
@@ -81,15 +81,15 @@ func timeIn(to *time.Time) column {
 	}
 }
 
-// momentOf returns the SQL of a time for [timeIn]: the seconds since 1970 and the microseconds of the second.
-func momentOf(column string) string {
+// TimeOf returns the SQL of a time for [Time]: the seconds since 1970 and the microseconds of the second.
+func TimeOf(column string) string {
 	return strings.ReplaceAll(`case when pg_catalog.isfinite(COLUMN) then pg_catalog.concat(
 		pg_catalog.date_part('epoch', pg_catalog.date_trunc('second', COLUMN))::bigint, ' ',
 		pg_catalog.date_part('microseconds', COLUMN)::bigint operator(pg_catalog.%) 1000000) end`, "COLUMN", column)
 }
 
-// spanIn reads an interval written by [spanOf]. Null is 0.
-func spanIn(to *time.Duration) column {
+// Span reads an interval written by [SpanOf]. Null is 0.
+func Span(to *time.Duration) Column {
 	return func(value any) error {
 		var microseconds sql.Null[int64]
 		err := microseconds.Scan(value)
@@ -98,7 +98,7 @@ func spanIn(to *time.Duration) column {
 	}
 }
 
-// spanOf returns the SQL of an interval for [spanIn]: its microseconds.
-func spanOf(column string) string {
+// SpanOf returns the SQL of an interval for [Span]: its microseconds.
+func SpanOf(column string) string {
 	return `(pg_catalog.date_part('epoch', ` + column + `) operator(pg_catalog.*) 1000000)::bigint`
 }

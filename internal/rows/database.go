@@ -1,4 +1,4 @@
-package shim
+package rows
 
 import (
 	"context"
@@ -8,33 +8,38 @@ import (
 	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/pgxpool"
 
-	"github.com/gwsql/gw/internal/rows"
 	"github.com/gwsql/gw/internal/storable"
 )
 
-// DB is the part of pgx that a [Client] needs: *pgxpool.Pool, *pgxpool.Conn, *pgx.Conn and pgx.Tx implement it, in any
-// query mode.
-type DB interface {
-	Query(ctx context.Context, sql string, args ...any) (pgx.Rows, error)
-}
-
-// SQLDB is the part of database/sql that a [Client] needs: *sql.DB, *sql.Conn and *sql.Tx implement it.
-type SQLDB interface {
-	QueryContext(ctx context.Context, query string, args ...any) (*sql.Rows, error)
-}
-
-// database is the common interface of both. Arguments are strings, numbers and nil, and every parameter is cast, so
+// Database is a handle of any driver. Arguments are strings, numbers and nil, and every parameter is cast, so
 // that they mean the same to each driver and in each of pgx's query modes.
-type database interface {
-	each(ctx context.Context, fn func(scan func(...any) error) error, sql string, args ...any) error
+type Database interface {
+	// Each runs a statement and calls fn for every row; fn's argument scans the row.
+	Each(ctx context.Context, fn func(scan func(...any) error) error, sql string, args ...any) error
 }
 
 // askEncoding returns the encoding of the database. Texts with characters that it may lack are sent after it is known.
 const askEncoding = "select pg_catalog.getdatabaseencoding()::pg_catalog.text"
 
-type pgxDatabase struct{ db DB }
+// pgxDB is a handle of pgx.
+type pgxDB interface {
+	Query(ctx context.Context, sql string, args ...any) (pgx.Rows, error)
+}
 
-func (d pgxDatabase) each(ctx context.Context, fn func(scan func(...any) error) error, sql string, args ...any) error {
+// OfPgx returns a handle of pgx.
+func OfPgx(db pgxDB) Database { return pgxDatabase{db} }
+
+type pgxDatabase struct{ db pgxDB }
+
+// PoolOf returns the pool of a handle, nil without one.
+func PoolOf(db Database) *pgxpool.Pool {
+	of, _ := db.(pgxDatabase)
+	pool, _ := of.db.(*pgxpool.Pool)
+	return pool
+}
+
+// Each implements [Database].
+func (d pgxDatabase) Each(ctx context.Context, fn func(scan func(...any) error) error, sql string, args ...any) error {
 	db := d.db
 	if pool, ok := db.(*pgxpool.Pool); ok {
 		conn, err := pool.Acquire(ctx)
@@ -53,7 +58,7 @@ func (d pgxDatabase) each(ctx context.Context, fn func(scan func(...any) error) 
 			return "", err
 		}
 		defer found.Close()
-		err = rows.Each(found, func(scan func(...any) error) error { return scan(&encoding) })
+		err = Each(found, func(scan func(...any) error) error { return scan(&encoding) })
 		return encoding, err
 	})
 	if err != nil {
@@ -64,12 +69,12 @@ func (d pgxDatabase) each(ctx context.Context, fn func(scan func(...any) error) 
 		return err
 	}
 	defer found.Close()
-	return rows.Each(found, fn)
+	return Each(found, fn)
 }
 
 // checkEncoding refuses a connection on which the server would misread the UTF-8 that Go sends. SQL_ASCII passes bytes
 // unchanged. A connection that does not report its encoding is accepted.
-func checkEncoding(db DB) error {
+func checkEncoding(db pgxDB) error {
 	conn, ok := db.(*pgx.Conn)
 	if holder, holds := db.(interface{ Conn() *pgx.Conn }); holds {
 		conn, ok = holder.Conn(), true
@@ -84,11 +89,20 @@ func checkEncoding(db DB) error {
 	return nil
 }
 
-type sqlDatabase struct{ db SQLDB }
+// sqlDB is a handle of database/sql.
+type sqlDB interface {
+	QueryContext(ctx context.Context, query string, args ...any) (*sql.Rows, error)
+}
 
-func (d sqlDatabase) each(ctx context.Context, fn func(scan func(...any) error) error, sql string, args ...any) (err error) {
+// OfSQL returns a handle of database/sql.
+func OfSQL(db sqlDB) Database { return sqlDatabase{db} }
+
+type sqlDatabase struct{ db sqlDB }
+
+// Each implements [Database].
+func (d sqlDatabase) Each(ctx context.Context, fn func(scan func(...any) error) error, sql string, args ...any) (err error) {
 	args, err = storable.Args(args, func() (encoding string, err error) {
-		err = d.each(ctx, func(scan func(...any) error) error { return scan(&encoding) }, askEncoding)
+		err = d.Each(ctx, func(scan func(...any) error) error { return scan(&encoding) }, askEncoding)
 		return encoding, err
 	})
 	if err != nil {
@@ -103,5 +117,5 @@ func (d sqlDatabase) each(ctx context.Context, fn func(scan func(...any) error) 
 			err = closeErr
 		}
 	}()
-	return rows.Each(found, fn)
+	return Each(found, fn)
 }
