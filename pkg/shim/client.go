@@ -92,10 +92,3 @@ func (c *Client) on(db rows.Database) *Client {
 	other.schema = pgx.Identifier{other.cfg.Schema}.Sanitize()
 	return &other
 }
-
-// Client returns a client on the worker's pool and schema, with its propagator. Handlers may use it. A job added by a
-// handler stays even if the handler's own job fails, so give it a key if the handler may be repeated.
-func (w *Worker) Client() *Client {
-	client := &Client{cfg: ClientConfig{Schema: w.cfg.Schema, Propagator: w.cfg.Propagator}, isQueue: &w.isQueue}
-	return client.With(w.pool)
-}

@@ -58,7 +58,7 @@ func newCompletion(jobs []*Job) *Completion {
 	worker := own[0].worker
 	return &Completion{
 		SQL:  worker.completeAll,
-		Args: []any{worker.cfg.WorkerID, "{" + string(ids[1:]) + "}", "{" + string(leases[1:]) + "}", arrayOfResults(own)},
+		Args: []any{worker.workerID, "{" + string(ids[1:]) + "}", "{" + string(leases[1:]) + "}", arrayOfResults(own)},
 		jobs: slices.Clone(jobs), own: own,
 	}
 }

@@ -181,7 +181,7 @@ func TestAnOutcomeOfALostJobIsNotReported(t *testing.T) {
 func TestAJobThatItsHandlerCompletesIsNotRenewed(t *testing.T) {
 	r := newRenewal(t, 2*time.Hour)
 	job := r.jobs[0]
-	job.worker = &Worker{pool: r.pool, cfg: Config{Schema: "graphile_worker", WorkerID: "gw-one"}}
+	job.worker = &host{pool: r.pool, schema: "graphile_worker", workerID: "gw-one"}
 	tx, err := r.pool.Begin(t.Context())
 	if err != nil {
 		t.Fatal(err)
@@ -203,7 +203,7 @@ func TestAJobThatItsHandlerCompletesIsNotRenewed(t *testing.T) {
 func TestTheHandlersTransactionGoesByARenewedLease(t *testing.T) {
 	r := newRenewal(t, 2*time.Hour)
 	job := r.jobs[0]
-	job.worker = &Worker{pool: r.pool, cfg: Config{Schema: "graphile_worker", WorkerID: "gw-one"}}
+	job.worker = &host{pool: r.pool, schema: "graphile_worker", workerID: "gw-one"}
 	r.renew(t)
 	if job.hold.lease.Load() == job.Lease {
 		t.Fatal("the lease is the old one")

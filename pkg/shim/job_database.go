@@ -22,7 +22,7 @@ func (j *Job) Client() *Client {
 	if j.worker == nil {
 		return NewClient(nil, ClientConfig{})
 	}
-	return j.worker.Client()
+	return j.worker.client()
 }
 
 // WithConn calls fn with a connection of the worker's pool, which fn must not retain, and returns its error. If the connection cannot be
@@ -89,7 +89,7 @@ func (j *Job) completeByHandler(ctx context.Context, c *Client) error {
 	lease, before := j.hold.lease.Load(), j.hold.completing.Swap(true)
 	j.hold.renewing.Unlock()
 	done, err := single[bool](ctx, c,
-		`select S.complete_job($1::text, $2::bigint, $3::bigint, $4::json)`, j.worker.cfg.WorkerID, j.own().ID, lease, rows.OrNull(j.hold.result))
+		`select S.complete_job($1::text, $2::bigint, $3::bigint, $4::json)`, j.worker.workerID, j.own().ID, lease, rows.OrNull(j.hold.result))
 	if err == nil && !done {
 		err = ErrLeaseLost
 	}

@@ -86,14 +86,14 @@ type poolWatch struct {
 }
 
 // begin is called before a handler.
-func (p *poolWatch) begin(w *Worker, now time.Time) {
+func (p *poolWatch) begin(w *host, now time.Time) {
 	if w != nil && w.pool != nil && now.Sub(p.brokenAt) > brokenAge {
 		p.broken, p.brokenAt = broken(w.pool), now
 	}
 }
 
 // hasLostConnection reports whether the pool has lost a connection since the handler was called. The pool may still be closing it.
-func (p *poolWatch) hasLostConnection(w *Worker) bool {
+func (p *poolWatch) hasLostConnection(w *host) bool {
 	if w == nil || w.pool == nil || p.brokenAt.IsZero() {
 		return false
 	}

@@ -271,7 +271,7 @@ func TestWhatIsSaidOfATransactionDecidesWhatTheHandlersErrorMeans(t *testing.T) 
 	} {
 		t.Run(name, func(t *testing.T) {
 			jobs := heldJobs(1)
-			jobs[0].worker = &Worker{}
+			jobs[0].worker = &host{}
 			o := executed(t, jobs, task{many: func(_ context.Context, jobs []*Job) []error {
 				completion, err := CompletionOf(jobs)
 				if err != nil {
@@ -289,7 +289,7 @@ func TestWhatIsSaidOfATransactionDecidesWhatTheHandlersErrorMeans(t *testing.T) 
 
 func TestACompletionNamesTheJobsThatWereLost(t *testing.T) {
 	jobs := heldJobs(3)
-	worker := &Worker{}
+	worker := &host{}
 	for _, job := range jobs {
 		job.worker = worker
 	}
@@ -308,7 +308,7 @@ func TestACompletionNamesTheJobsThatWereLost(t *testing.T) {
 
 func TestOnlyJobsThatOneWorkerHoldsCanBeCompletedTogether(t *testing.T) {
 	jobs := heldJobs(2)
-	jobs[0].worker, jobs[1].worker = &Worker{}, &Worker{}
+	jobs[0].worker, jobs[1].worker = &host{}, &host{}
 	for _, wrong := range [][]*Job{nil, jobs, {{ID: 1}}} {
 		if _, err := CompletionOf(wrong); err == nil {
 			t.Errorf("no error for %d jobs", len(wrong))

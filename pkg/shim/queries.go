@@ -23,7 +23,7 @@ type queries struct {
 	pool     *pgxpool.Pool
 	schema   string // quoted
 	workerID string
-	worker   *Worker // set in the jobs
+	worker   *host // set in the jobs
 	readOnly *readOnly
 	outage   *outage
 

@@ -57,7 +57,7 @@ type session struct {
 }
 
 func newSession(w *Worker, once bool) *session {
-	logger := w.logger()
+	logger := w.ownLogger()
 	held := w.cfg.Concurrency + ration.MaxAhead + maxUnwritten
 	s := &session{
 		worker: w,
@@ -66,7 +66,7 @@ func newSession(w *Worker, once bool) *session {
 		queries: &queries{
 			schema:   pgx.Identifier{w.cfg.Schema}.Sanitize(),
 			workerID: w.cfg.WorkerID,
-			worker:   w,
+			worker:   w.host,
 			readOnly: &readOnly{logger: logger, moved: newSignal()},
 			outage: &outage{
 				logger: logger, gone: "database cannot be reached, worker will try again", back: "database can be reached again",
