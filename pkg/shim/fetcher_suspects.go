@@ -16,23 +16,24 @@ const (
 	makeRoom        // this worker claims nothing else until roomOver
 )
 
-// notice is what the last heartbeat told the fetcher.
-type notice struct {
+// advice is what the last heartbeat told the fetcher.
+type advice struct {
 	aloneWaits bool // a suspect is waiting
 	drained    bool // claim no more jobs
 }
 
-// notices passes the latest notice to the fetcher.
-type notices chan notice
+// adviceBox passes the latest advice to the fetcher.
+type adviceBox chan advice
 
-func newNotices() notices { return make(notices, 1) }
+func newAdviceBox() adviceBox { return make(adviceBox, 1) }
 
-func (n notices) tell(latest notice) {
+// tell replaces advice that was not received yet. Only one goroutine calls it.
+func (b adviceBox) tell(latest advice) {
 	select {
-	case <-n:
+	case <-b:
 	default:
 	}
-	n <- latest
+	b <- latest
 }
 
 // suspects is the source of suspects: jobs that another worker held when it died. A suspect runs alone, with no other job
