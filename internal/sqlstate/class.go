@@ -1,5 +1,5 @@
 // Package sqlstate classifies the error codes of the database: the queue's own, which docs/errors.md lists, and those
-// of PostgreSQL that a caller of the queue may get.
+// of PostgreSQL that a caller of the queue may get. It also tells what an error of a call means for the next one.
 package sqlstate
 
 import "errors"

@@ -27,16 +27,10 @@ func wanted(b *backlog) int {
 	return b.want(ration.Situation{Held: b.busy, Room: ration.MaxClaim})
 }
 
-// first takes the next job.
-func first(b *backlog) *Job {
-	job := b.next()
-	return job
-}
-
 // drain takes what waits and returns its ids.
 func drain(b *backlog) (ids []int64) {
 	for len(b.waiting) > 0 {
-		ids = append(ids, first(b).ID)
+		ids = append(ids, b.next().ID)
 	}
 	return ids
 }
@@ -44,7 +38,7 @@ func drain(b *backlog) (ids []int64) {
 func TestMoreUrgentJobsPassThoseThatWait(t *testing.T) {
 	b := newBacklog(ration.New(1, 0))
 	b.add([]*Job{newClaimed(1, 0, time.Time{}), newClaimed(2, 0, time.Time{}), newClaimed(3, 5, time.Time{})}, false, 1)
-	first(b)
+	b.next()
 	b.add([]*Job{newClaimed(4, -1, time.Time{}), newClaimed(5, 0, time.Time{})}, false, 1)
 	if got, want := drain(b), []int64{4, 2, 5, 3}; !slices.Equal(got, want) {
 		t.Errorf("order is %v, want %v", got, want)
@@ -58,7 +52,7 @@ func TestJobsThatWaitTooLongAreTakenOutAndNoneIsHeldAheadAnyMore(t *testing.T) {
 	start := time.Now()
 	b := newBacklog(learned(1, time.Millisecond))
 	b.add([]*Job{newClaimed(1, 0, start), newClaimed(2, 0, start)}, false, 1)
-	first(b)
+	b.next()
 	b.add([]*Job{newClaimed(3, -1, start.Add(time.Second))}, false, 1) // younger, and before the older one
 	if jobs, oldest := b.takeOld(start.Add(-1)); jobs != nil || !oldest.Equal(start) || wanted(b) == 0 {
 		t.Errorf("took %d jobs, the oldest is of %s, %d are wanted", len(jobs), oldest, wanted(b))
@@ -75,12 +69,12 @@ func TestJobsThatWaitTooLongAreTakenOutAndNoneIsHeldAheadAnyMore(t *testing.T) {
 func TestAClosedBacklogLetsExecutorsEnd(t *testing.T) {
 	b := newBacklog(ration.New(2, 0))
 	ended := make(chan *Job)
-	go func() { ended <- first(b) }()
+	go func() { ended <- b.next() }()
 	b.add([]*Job{newClaimed(1, 0, time.Time{})}, false, 1)
 	if job := <-ended; job.ID != 1 {
 		t.Errorf("took job %d", job.ID)
 	}
-	go func() { ended <- first(b) }()
+	go func() { ended <- b.next() }()
 	if jobs := b.close(); len(jobs) != 0 {
 		t.Errorf("returned %d jobs", len(jobs))
 	}
@@ -98,7 +92,7 @@ func TestMoreJobsAreAskedForAsSoonAsTheyAreWanted(t *testing.T) {
 	if wanted(b) != 0 {
 		t.Error("wants jobs while its only executor is busy")
 	}
-	b.ended(ran(first(b), time.Millisecond))
+	b.ended(ran(b.next(), time.Millisecond))
 	select {
 	case <-b.slack:
 	default:
@@ -111,7 +105,7 @@ func TestJobsThatDidNotRunTeachNothing(t *testing.T) {
 	before := *b.ration
 	jobs := []*Job{newClaimed(1, 0, time.Now()), newClaimed(2, 0, time.Now())}
 	b.add(jobs, false, 1)
-	e := &executor{losses: &losses{}, backlog: b, outcomes: make(chan outcome, 2)}
+	e := &executor{crew: &crew{backlog: b, outcomes: make(chan outcome, 2)}}
 	e.report(outcome{job: jobs[0], verdict: returned})
 	if *b.ration != before || b.busy != 1 {
 		t.Errorf("ration is %+v, was %+v; %d are busy", *b.ration, before, b.busy)

@@ -25,8 +25,8 @@ type heartbeater struct {
 	register    func(context.Context) error
 	isOutdated  func() bool // the database has other tasks than the worker
 	changed     signal      // the tasks were replaced
-	running     *running
-	alone       aloneNotice
+	crew        *crew
+	advice      adviceBox
 	backlog     *backlog
 	complain    func(context.Context, error)
 	listenBroke *atomic.Bool // the listening connection broke after it had been healthy
@@ -64,7 +64,7 @@ func (h *heartbeater) run(ctx context.Context) {
 func (h *heartbeater) beat(ctx context.Context) (next time.Duration, err error) {
 	// Only jobs that were running before the call can be those that the answer reports as canceled: a later claim of
 	// the same job is a different one.
-	jobs, lasting := h.running.lasting(0), h.running.lasting(askAfter)
+	jobs, lasting := h.crew.lasting(0), h.crew.lasting(askAfter)
 	asked := lasting[:0]
 	for _, job := range lasting {
 		job.hold.renewing.Lock()
@@ -95,13 +95,13 @@ func (h *heartbeater) beat(ctx context.Context) (next time.Duration, err error) 
 	for _, job := range asked {
 		if lease, held := answer.leases[job.ID]; held {
 			job.hold.lease.Store(lease)
-		} else if h.running.interrupt(job, ErrLeaseLost) {
+		} else if h.crew.interrupt(job, ErrLeaseLost) {
 			emit(h.events, LeaseLost{Job: job.shown()})
 			h.logger.Warn("lease lost, handler context canceled", "task_identifier", job.TaskIdentifier, "job_id", job.ID)
 		}
 	}
 	for _, job := range jobs {
-		if reason, canceled := answer.canceled[job.ID]; canceled && h.running.interrupt(job, cancelCause(reason)) {
+		if reason, canceled := answer.canceled[job.ID]; canceled && h.crew.interrupt(job, cancelCause(reason)) {
 			emit(h.events, JobCanceled{Job: job.shown(), Reason: reason})
 			h.logger.Warn("job canceled, handler context canceled", "task_identifier", job.TaskIdentifier, "job_id", job.ID, "reason", reason)
 		}
@@ -110,7 +110,7 @@ func (h *heartbeater) beat(ctx context.Context) (next time.Duration, err error) 
 		emit(h.events, WorkersRecovered{Workers: answer.died, Jobs: int(answer.freed)})
 		h.logger.Warn("jobs of dead workers recovered", "jobs", answer.freed, "workers", answer.died)
 	}
-	h.alone.tell(answer.aloneWaits)
+	h.advice.tell(advice{answer.aloneWaits, answer.drained})
 	h.backlog.learn(func(r *ration.Ration) { r.StartAtOnce(answer.rated) })
 	if !answer.registered {
 		h.logger.Warn("worker was no longer registered, registering again")

@@ -8,6 +8,7 @@ import (
 	"github.com/jackc/pgx/v5"
 
 	"github.com/gwsql/gw/internal/seconds"
+	"github.com/gwsql/gw/internal/sqlstate"
 )
 
 // pulse is the answer to a heartbeat.
@@ -44,8 +45,8 @@ func (q *queries) heartbeat(
 				Scan(&p.registered, &ids, &held, &next, &p.aloneWaits, &p.died, &p.freed, &canceled, &reasons, &p.drained, &p.rated)
 		}
 		err := beat()
-		if len(unsent) > 0 && (isRefusal(err) || inClass(err, "42")) && !q.hasNoProgress.Swap(true) {
-			q.worker.logger().Warn("progress of jobs cannot be stored, the worker continues without it", "error", err)
+		if len(unsent) > 0 && (sqlstate.IsRefusal(err) || sqlstate.In(err, "42")) && !q.hasNoProgress.Swap(true) {
+			q.worker.ownLogger().Warn("progress of jobs cannot be stored, the worker continues without it", "error", err)
 			err = beat()
 		}
 		if err != nil {

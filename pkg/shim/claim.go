@@ -11,6 +11,7 @@ import (
 	"github.com/jackc/pgx/v5/pgtype"
 	"github.com/jackc/pgx/v5/pgtype/zeronull"
 
+	"github.com/gwsql/gw/internal/rows"
 	"github.com/gwsql/gw/internal/seconds"
 	"github.com/gwsql/gw/pkg/shim/internal/ration"
 )
@@ -30,7 +31,7 @@ type claimed struct {
 // Outcomes are not part of this statement. Claims and completions on two connections keep two cores of the server busy,
 // while in one exchange their times would add up. A refused outcome would also undo the claim.
 func (q *queries) claim(ctx context.Context, ask ration.Plan, lasting time.Duration, forbidden forbidden) (answer claimed, err error) {
-	more, args := forbidden.argument(q.workerID, ask.Tasks, ask.Limit, orNull(lasting.Seconds()), forbidden.flags)
+	more, args := forbidden.argument(q.workerID, ask.Tasks, ask.Limit, rows.OrNull(lasting.Seconds()), forbidden.flags)
 	more, args = ofOneQueue(ask, more, args)
 	// The join evaluates the function when the first row is read, or not at all. The left side has one row, so the jobs
 	// keep the order in which the function returns them.
@@ -136,14 +137,14 @@ const (
 func (q *queries) readClaim(ctx context.Context, tasks []string, sql string, args ...any) (answer claimed, err error) {
 	err = q.callWhileHeard(ctx, func(ctx context.Context, conn *pgx.Conn) error {
 		answer = claimed{}
-		rows, err := conn.Query(ctx, q.text(sql), args...)
+		found, err := conn.Query(ctx, q.text(sql), args...)
 		if err != nil {
 			return err
 		}
-		defer rows.Close()
+		defer found.Close()
 		reader := newClaimReader(q, tasks)
-		for rows.Next() {
-			if err := reader.read(rows, &answer); err != nil {
+		for found.Next() {
+			if err := reader.read(found, &answer); err != nil {
 				return err
 			}
 		}
@@ -151,7 +152,7 @@ func (q *queries) readClaim(ctx context.Context, tasks []string, sql string, arg
 		for _, job := range answer.jobs {
 			job.hold.claimed = now
 		}
-		return rows.Err()
+		return found.Err()
 	})
 	return answer, err
 }
@@ -170,17 +171,23 @@ type claimReader struct {
 	queries *queries
 	names   map[string]string // names of tasks, each once in memory
 	slab    []heldJob
+	row     claimedRow
+	empty   struct {
+		dueIn   pgtype.Float8
+		newMark pgtype.Bool
+	}
+	columns []any
+}
 
+// claimedRow is a row with a job.
+type claimedRow struct {
 	id, lease                       zeronull.Int8
 	task, queue, key, lastError     pgtype.DriverBytes // valid until the next row
 	payload, flags                  pgtype.DriverBytes
 	priority, attempts, maxAttempts zeronull.Int2
 	revision                        zeronull.Int4
 	runAt, createdAt                pgtype.Timestamptz // may be infinite
-	dueIn                           pgtype.Float8
-	newMark                         pgtype.Bool
 	streak                          zeronull.Int4
-	columns                         []any
 }
 
 func newClaimReader(q *queries, tasks []string) *claimReader {
@@ -188,24 +195,26 @@ func newClaimReader(q *queries, tasks []string) *claimReader {
 	for _, task := range tasks {
 		r.names[task] = task
 	}
+	row := &r.row
 	r.columns = []any{
-		&r.id, &r.task, &r.payload, &r.queue, &r.priority, &r.runAt, &r.attempts, &r.maxAttempts,
-		&r.key, &r.flags, &r.lease, &r.createdAt, &r.lastError, &r.revision,
-		&r.dueIn, &r.newMark, &r.streak,
+		&row.id, &row.task, &row.payload, &row.queue, &row.priority, &row.runAt, &row.attempts, &row.maxAttempts,
+		&row.key, &row.flags, &row.lease, &row.createdAt, &row.lastError, &row.revision,
+		&r.empty.dueIn, &r.empty.newMark, &row.streak,
 	}
 	return r
 }
 
 // read adds one row to the answer: a job, or the due time of an empty claim.
-func (r *claimReader) read(rows pgx.Rows, answer *claimed) error {
-	if err := rows.Scan(r.columns...); err != nil {
+func (r *claimReader) read(found pgx.Rows, answer *claimed) error {
+	if err := found.Scan(r.columns...); err != nil {
 		return err
 	}
-	if r.id == 0 {
-		if r.dueIn.Valid {
-			answer.dueIn = new(seconds.Duration(r.dueIn.Float64)) // the year 9999 exceeds a time.Duration
+	row := &r.row
+	if row.id == 0 {
+		if r.empty.dueIn.Valid {
+			answer.dueIn = new(seconds.Duration(r.empty.dueIn.Float64)) // the year 9999 exceeds a time.Duration
 		}
-		answer.newMark = r.newMark.Bool
+		answer.newMark = r.empty.newMark.Bool
 		return nil
 	}
 	if len(r.slab) == 0 {
@@ -213,29 +222,29 @@ func (r *claimReader) read(rows pgx.Rows, answer *claimed) error {
 	}
 	held := &r.slab[0]
 	r.slab = r.slab[1:]
-	held.hold.bytes = int64(len(r.payload) + len(r.queue) + len(r.key) + len(r.flags) + len(r.lastError))
-	held.hold.lease.Store(int64(r.lease))
-	held.hold.streakID = int32(r.streak)
+	held.hold.bytes = int64(len(row.payload) + len(row.queue) + len(row.key) + len(row.flags) + len(row.lastError))
+	held.hold.lease.Store(int64(row.lease))
+	held.hold.streakID = int32(row.streak)
 	held.job = Job{
-		ID:             int64(r.id),
-		TaskIdentifier: r.names[string(r.task)],
-		Payload:        bytes.Clone(r.payload),
-		QueueName:      string(r.queue),
-		Priority:       int(r.priority),
-		RunAt:          r.runAt.Time,
-		Attempts:       int(r.attempts),
-		MaxAttempts:    int(r.maxAttempts),
-		Key:            string(r.key),
-		Lease:          int64(r.lease),
-		CreatedAt:      r.createdAt.Time,
-		LastError:      string(r.lastError),
-		Revision:       int(r.revision),
+		ID:             int64(row.id),
+		TaskIdentifier: r.names[string(row.task)],
+		Payload:        bytes.Clone(row.payload),
+		QueueName:      string(row.queue),
+		Priority:       int(row.priority),
+		RunAt:          row.runAt.Time,
+		Attempts:       int(row.attempts),
+		MaxAttempts:    int(row.maxAttempts),
+		Key:            string(row.key),
+		Lease:          int64(row.lease),
+		CreatedAt:      row.createdAt.Time,
+		LastError:      string(row.lastError),
+		Revision:       int(row.revision),
 		worker:         r.queries.worker,
 		hold:           &held.hold,
 	}
-	if r.flags != nil {
+	if row.flags != nil {
 		var err error
-		if held.job.Flags, err = flagNames(r.flags); err != nil {
+		if held.job.Flags, err = rows.KeysOf(row.flags); err != nil {
 			held.hold.unreadable = fmt.Errorf("flags are not an object: %w", err)
 		}
 	}

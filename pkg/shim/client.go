@@ -3,12 +3,12 @@ package shim
 import (
 	"cmp"
 	"context"
-	"errors"
+	"database/sql"
 	"sync/atomic"
 
 	"github.com/jackc/pgx/v5"
 
-	"github.com/gwsql/gw/internal/statement"
+	"github.com/gwsql/gw/internal/rows"
 )
 
 // Client adds and administers jobs. It runs none, so a program that only adds jobs needs no [Worker].
@@ -20,12 +20,23 @@ import (
 // errors of the queue have a code that begins with GW; docs/errors.md lists them. As in PostgreSQL in general, an error
 // aborts the transaction in which it occurs.
 type Client struct {
-	db     database
+	db     rows.Database
 	cfg    ClientConfig
 	schema string // quoted
 
 	isQueue *atomic.Bool // see mayBeForRoles; copies of the client share it
 	waits   *waits
+}
+
+// DB is the part of pgx that a [Client] needs: *pgxpool.Pool, *pgxpool.Conn, *pgx.Conn and pgx.Tx implement it, in any
+// query mode.
+type DB interface {
+	Query(ctx context.Context, sql string, args ...any) (pgx.Rows, error)
+}
+
+// SQLDB is the part of database/sql that a [Client] needs: *sql.DB, *sql.Conn and *sql.Tx implement it.
+type SQLDB interface {
+	QueryContext(ctx context.Context, query string, args ...any) (*sql.Rows, error)
 }
 
 // ClientConfig configures a [Client]. Its zero value is valid.
@@ -62,7 +73,7 @@ func (c *Client) With(db DB) *Client {
 	if db == nil {
 		return c.on(nil)
 	}
-	return c.on(pgxDatabase{db})
+	return c.on(rows.OfPgx(db))
 }
 
 // WithSQL is [Client.With] for database/sql.
@@ -70,47 +81,14 @@ func (c *Client) WithSQL(db SQLDB) *Client {
 	if db == nil {
 		return c.on(nil)
 	}
-	return c.on(sqlDatabase{db})
+	return c.on(rows.OfSQL(db))
 }
 
-func (c *Client) on(db database) *Client {
+func (c *Client) on(db rows.Database) *Client {
 	other := *c
 	other.db, other.waits = db, newWaits()
 	other.cfg.Schema = cmp.Or(other.cfg.Schema, defaultSchema)
 	other.isQueue = cmp.Or(other.isQueue, &atomic.Bool{})
 	other.schema = pgx.Identifier{other.cfg.Schema}.Sanitize()
 	return &other
-}
-
-// Client returns a client on the worker's pool and schema, with its propagator. Handlers may use it. A job added by a
-// handler stays even if the handler's own job fails, so give it a key if the handler may be repeated.
-func (w *Worker) Client() *Client {
-	client := &Client{cfg: ClientConfig{Schema: w.cfg.Schema, Propagator: w.cfg.Propagator}, isQueue: &w.isQueue}
-	return client.With(w.pool)
-}
-
-var errNoDatabase = errors.New("the client has no database")
-
-// each runs a statement and calls fn for every row; fn's argument scans the row. S in sql stands for the schema.
-func (c *Client) each(ctx context.Context, fn func(scan func(...any) error) error, sql string, args ...any) error {
-	if c.db == nil {
-		return errNoDatabase
-	}
-	return c.explained(c.db.each(ctx, fn, statement.In(c.schema, sql), args...))
-}
-
-// listed returns what read makes of each row of a statement.
-func listed[T any](
-	ctx context.Context, c *Client, read func(scan func(...any) error) (T, error), sql string, args ...any,
-) ([]T, error) {
-	var list []T
-	err := c.each(ctx, func(scan func(...any) error) error {
-		row, err := read(scan)
-		list = append(list, row)
-		return err
-	}, sql, args...)
-	if err != nil {
-		return nil, err
-	}
-	return list, nil
 }

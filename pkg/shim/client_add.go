@@ -6,6 +6,8 @@ import (
 	"fmt"
 	"time"
 	"unicode/utf8"
+
+	"github.com/gwsql/gw/internal/rows"
 )
 
 // AddOptions are the optional attributes of a job. A zero value selects the database's default.
@@ -68,68 +70,60 @@ const (
 // priority (GWBPR) is out of range, or other transactions replaced the row under the key too often (GWBKC: try again).
 func (c *Client) Add(ctx context.Context, task string, payload any, opts *AddOptions) (*JobInfo, error) {
 	text, err := encodePayload(payload)
-	if err != nil {
-		return nil, fmt.Errorf("add job %q: %w", task, err)
-	}
-	return c.add(ctx, task, text, opts)
+	return c.add(ctx, task, text, err, opts)
 }
 
 // AddBatch adds one job whose payload is a list. items is a slice, or any other value that encodes as a JSON array; an
 // empty one is refused with [ErrEmptyBatch]. With a JobKey, lists are joined until a worker claims the job.
 func (c *Client) AddBatch(ctx context.Context, task string, items any, opts *AddOptions) (*JobInfo, error) {
 	text, err := encodeBatch(items)
-	if err != nil {
-		return nil, fmt.Errorf("add job %q: %w", task, err)
-	}
-	return c.add(ctx, task, text, opts)
+	return c.add(ctx, task, text, err, opts)
 }
 
 // errNoTask refuses an empty task name. PostgreSQL accepts it, as with Graphile Worker, but no worker can have such a task.
 var errNoTask = errors.New("the task has no name")
 
-func (c *Client) add(ctx context.Context, task string, payload *string, opts *AddOptions) (*JobInfo, error) {
+// add adds a job with an encoded payload, unless it could not be encoded.
+func (c *Client) add(ctx context.Context, task string, payload *string, err error, opts *AddOptions) (job *JobInfo, _ error) {
 	if task == "" {
-		return nil, fmt.Errorf("add job: %w", errNoTask)
+		return nil, during(errNoTask, "add job")
 	}
 	if opts == nil {
 		opts = &AddOptions{}
 	}
-	if c.mayBeForRoles() {
-		job, err := c.enqueueOne(ctx, task, payload, *opts)
-		if err != nil {
-			return nil, fmt.Errorf("add job %q: %w", task, err)
-		}
-		if job != nil {
-			return job, nil
-		}
+	if err == nil && c.mayBeForRoles() {
+		job, err = c.enqueueOne(ctx, task, payload, *opts)
 	}
-	timing, err := c.addTiming(*opts, time.Now())
+	if err == nil && job == nil {
+		job, err = c.callAddJob(ctx, task, payload, *opts)
+	}
+	return job, during(err, "add job %q", task)
+}
+
+func (c *Client) callAddJob(ctx context.Context, task string, payload *string, opts AddOptions) (*JobInfo, error) {
+	timing, err := c.addTiming(opts, time.Now())
 	if err != nil {
-		return nil, fmt.Errorf("add job %q: %w", task, err)
+		return nil, err
+	}
+	carried, err := c.carried(ctx)
+	if err != nil {
+		return nil, err
 	}
 	names := addedNames
 	if opts.JobKey != "" && opts.JobKeyMode == UnsafeDedupe {
 		names = dedupedNames
 	}
-	carried, err := c.carried(ctx)
-	if err != nil {
-		return nil, fmt.Errorf("add job %q: %w", task, err)
-	}
-	args := []any{task, orNil(payload), orNull(opts.QueueName), orNil(timing.at), orNil(timing.in), orNull(opts.MaxAttempts),
-		orNull(opts.JobKey), orNull(opts.Priority), textArrayOrNull(opts.Flags), orNull(string(opts.JobKeyMode))}
+	args := []any{task, rows.OrNil(payload), rows.OrNull(opts.QueueName), rows.OrNil(timing.at), rows.OrNil(timing.in), rows.OrNull(opts.MaxAttempts),
+		rows.OrNull(opts.JobKey), rows.OrNull(opts.Priority), rows.TextArrayOrNull(opts.Flags), rows.OrNull(string(opts.JobKeyMode))}
 	if carried != nil {
 		args = append(args, carried)
 	}
-	job, err := c.one(ctx, `
+	return c.one(ctx, `
 		select `+names+`, `+jobColumns+`
 		  from `+addedBy(`S.add_job(
 		         $1::text, $2::json, $3::text,
-		         coalesce($4::timestamptz, pg_catalog.now() operator(pg_catalog.+) `+microseconds("$5")+`),
-		         $6::integer, $7::text, $8::integer, $9::text[], $10::text)`, "true", carried, "$11")+expecting(*opts), args...)
-	if err != nil {
-		return nil, fmt.Errorf("add job %q: %w", task, err)
-	}
-	return job, nil
+		         coalesce($4::timestamptz, pg_catalog.now() operator(pg_catalog.+) `+rows.Microseconds("$5")+`),
+		         $6::integer, $7::text, $8::integer, $9::text[], $10::text)`, "true", carried, "$11")+expecting(opts), args...)
 }
 
 // The row of add_job has ids instead of the names of its task and queue. The names are those of the call, except for an
@@ -176,14 +170,6 @@ func (c *Client) addTiming(opts AddOptions, now time.Time) (timing, error) {
 		return c.timing(opts.RunAt, &opts.RunIn, now)
 	}
 	return c.timing(opts.RunAt, nil, now)
-}
-
-// orNil converts a nil pointer to nil.
-func orNil[T any](p *T) any {
-	if p == nil {
-		return nil
-	}
-	return *p
 }
 
 // checkText refuses text that encoding/json would change silently.

@@ -42,10 +42,7 @@ func (c *Client) AddMany(ctx context.Context, specs []JobSpec) ([]*JobInfo, erro
 		return nil, nil
 	}
 	jobs, err := c.addMany(ctx, specs)
-	if err != nil {
-		return nil, fmt.Errorf("add jobs: %w", err)
-	}
-	return jobs, nil
+	return jobs, during(err, "add jobs")
 }
 
 func (c *Client) addMany(ctx context.Context, specs []JobSpec) ([]*JobInfo, error) {

@@ -2,28 +2,22 @@ package shim
 
 import (
 	"context"
-	"fmt"
 	"time"
 
+	"github.com/gwsql/gw/internal/rows"
 	"github.com/gwsql/gw/internal/storable"
 )
 
 // Job returns the job with this id, or an error matching [ErrJobNotFound].
 func (c *Client) Job(ctx context.Context, id int64) (*JobInfo, error) {
 	job, err := c.look(ctx, `job_ids => array[$1::bigint]`, id)
-	if err != nil {
-		return nil, fmt.Errorf("look up job %d: %w", id, err)
-	}
-	return job, nil
+	return job, during(err, "look up job %d", id)
 }
 
 // JobByKey returns the job under a key, or an error matching [ErrJobNotFound].
 func (c *Client) JobByKey(ctx context.Context, key string) (*JobInfo, error) {
 	job, err := c.look(ctx, `job_key => $1::text`, key)
-	if err != nil {
-		return nil, fmt.Errorf("look up job with key %q: %w", key, err)
-	}
-	return job, nil
+	return job, during(err, "look up job with key %q", key)
 }
 
 // look returns the job that matches a condition of list_jobs.
@@ -36,31 +30,22 @@ func (c *Client) look(ctx context.Context, condition string, arg any) (*JobInfo,
 // [ErrJobNotFound].
 func (c *Client) Remove(ctx context.Context, key string) (*JobInfo, error) {
 	job, err := c.one(ctx, named(`S.remove_job($1::text)`), key)
-	if err != nil {
-		return nil, fmt.Errorf("remove job with key %q: %w", key, err)
-	}
-	return job, nil
+	return job, during(err, "remove job with key %q", key)
 }
 
 // Complete deletes jobs as completed and returns those it deleted. It skips running jobs, unless their lock is older
 // than four hours, and ids without a job.
 func (c *Client) Complete(ctx context.Context, ids ...int64) ([]*JobInfo, error) {
-	jobs, err := c.all(ctx, named(`S.complete_jobs($1::bigint[])`), idArray(ids))
-	if err != nil {
-		return nil, fmt.Errorf("complete jobs: %w", err)
-	}
-	return jobs, nil
+	jobs, err := c.all(ctx, named(`S.complete_jobs($1::bigint[])`), rows.IDArray(ids))
+	return jobs, during(err, "complete jobs")
 }
 
 // PermanentlyFail marks jobs as permanently failed, with the reason as their LastError, and returns them. They stay
 // until they are rescheduled, completed or cleaned up. An empty reason becomes "Manually marked as failed"; characters
 // that the database cannot store are removed or escaped. Running jobs are skipped as by [Client.Complete].
 func (c *Client) PermanentlyFail(ctx context.Context, reason string, ids ...int64) ([]*JobInfo, error) {
-	jobs, err := c.all(ctx, named(`S.permanently_fail_jobs($1::bigint[], $2::text)`), idArray(ids), storable.Text(cleanMessage(reason)))
-	if err != nil {
-		return nil, fmt.Errorf("fail jobs: %w", err)
-	}
-	return jobs, nil
+	jobs, err := c.all(ctx, named(`S.permanently_fail_jobs($1::bigint[], $2::text)`), rows.IDArray(ids), storable.Text(cleanMessage(reason)))
+	return jobs, during(err, "fail jobs")
 }
 
 // Cancel cancels jobs, running ones included, and returns them: they fail permanently, with the reason as their
@@ -70,11 +55,8 @@ func (c *Client) PermanentlyFail(ctx context.Context, reason string, ids ...int6
 // Node's, run the job to its end. Failed jobs are not changed. An empty reason becomes "Canceled"; see
 // [Client.PermanentlyFail] for its characters.
 func (c *Client) Cancel(ctx context.Context, reason string, ids ...int64) ([]*JobInfo, error) {
-	jobs, err := c.all(ctx, named(`S.cancel_jobs($1::bigint[], $2::text)`), idArray(ids), storable.Text(cleanMessage(reason)))
-	if err != nil {
-		return nil, fmt.Errorf("cancel jobs: %w", err)
-	}
-	return jobs, nil
+	jobs, err := c.all(ctx, named(`S.cancel_jobs($1::bigint[], $2::text)`), rows.IDArray(ids), storable.Text(cleanMessage(reason)))
+	return jobs, during(err, "cancel jobs")
 }
 
 // RescheduleOptions are the changes of [Client.Reschedule]; nil fields, and a zero RunAt, leave values unchanged. In Go
@@ -91,32 +73,22 @@ type RescheduleOptions struct {
 // skipped as by [Client.Complete]. Numbers out of range have the codes GWBPR (priority), GWBAR (attempts), GWBMA and
 // GWBMR (max_attempts).
 func (c *Client) Reschedule(ctx context.Context, opts RescheduleOptions, ids ...int64) ([]*JobInfo, error) {
-	jobs, err := c.reschedule(ctx, opts, ids)
-	if err != nil {
-		return nil, fmt.Errorf("reschedule jobs: %w", err)
-	}
-	return jobs, nil
-}
-
-func (c *Client) reschedule(ctx context.Context, opts RescheduleOptions, ids []int64) ([]*JobInfo, error) {
 	timing, err := c.timing(opts.RunAt, opts.RunIn, time.Now())
 	if err != nil {
-		return nil, err
+		return nil, during(err, "reschedule jobs")
 	}
-	return c.all(ctx, named(`
+	jobs, err := c.all(ctx, named(`
 		S.reschedule_jobs(
-		  $1::bigint[], coalesce($2::timestamptz, pg_catalog.now() operator(pg_catalog.+) `+microseconds("$3")+`),
+		  $1::bigint[], coalesce($2::timestamptz, pg_catalog.now() operator(pg_catalog.+) `+rows.Microseconds("$3")+`),
 		  $4::integer, $5::integer, $6::integer)`),
-		idArray(ids), orNil(timing.at), orNil(timing.in), orNil(opts.Priority), orNil(opts.Attempts), orNil(opts.MaxAttempts))
+		rows.IDArray(ids), rows.OrNil(timing.at), rows.OrNil(timing.in), rows.OrNil(opts.Priority), rows.OrNil(opts.Attempts), rows.OrNil(opts.MaxAttempts))
+	return jobs, during(err, "reschedule jobs")
 }
 
 // ForceUnlock frees every job and queue that these workers hold. Use it only for workers that are known to be dead: the
 // jobs of a worker that is alive would run a second time.
 func (c *Client) ForceUnlock(ctx context.Context, workerIDs ...string) error {
-	if err := c.order(ctx, `select S.force_unlock_workers($1::text[])::text`, textArray(workerIDs)); err != nil {
-		return fmt.Errorf("unlock workers: %w", err)
-	}
-	return nil
+	return during(c.order(ctx, `select S.force_unlock_workers($1::text[])::text`, rows.TextArray(workerIDs)), "unlock workers")
 }
 
 // CleanupTask is a kind of rows that [Client.Cleanup] deletes.
@@ -154,19 +126,19 @@ func (c *Client) Cleanup(ctx context.Context, opts *CleanupOptions, tasks ...Cle
 	for i, task := range tasks {
 		names[i] = string(task)
 	}
-	gone := make(map[CleanupTask]int64)
-	err := c.each(ctx, func(scan func(...any) error) error {
-		var task string
-		var rows int64
-		if err := scan(&task, &rows); err != nil {
-			return err
-		}
-		gone[CleanupTask(task)] = rows
-		return nil
-	}, `select c.task, c.rows from S.cleanup($1::text[], $2::text[], $3::boolean) as c`,
-		textArray(names), textArray(opts.KeepTasks), opts.Force)
+	type deleted struct {
+		task CleanupTask
+		rows int64
+	}
+	list, err := listed(ctx, c, func(d *deleted) []any { return []any{&d.task, &d.rows} },
+		`select c.task, c.rows from S.cleanup($1::text[], $2::text[], $3::boolean) as c`,
+		rows.TextArray(names), rows.TextArray(opts.KeepTasks), opts.Force)
 	if err != nil {
-		return nil, fmt.Errorf("clean up: %w", err)
+		return nil, during(err, "clean up")
+	}
+	gone := make(map[CleanupTask]int64)
+	for _, d := range list {
+		gone[d.task] = d.rows
 	}
 	return gone, nil
 }
@@ -180,19 +152,4 @@ func named(call string) string {
 		  left join S.jobs as n on n.id operator(pg_catalog.=) r.id
 		 where r.id is not null
 		 order by r.id`
-}
-
-func (c *Client) all(ctx context.Context, sql string, args ...any) ([]*JobInfo, error) {
-	return listed(ctx, c, scanInfo, sql, args...)
-}
-
-func (c *Client) one(ctx context.Context, sql string, args ...any) (*JobInfo, error) {
-	jobs, err := c.all(ctx, sql, args...)
-	if err != nil {
-		return nil, err
-	}
-	if len(jobs) == 0 {
-		return nil, ErrJobNotFound
-	}
-	return jobs[0], nil
 }

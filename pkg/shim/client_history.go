@@ -3,8 +3,9 @@ package shim
 import (
 	"context"
 	"encoding/json"
-	"fmt"
 	"time"
+
+	"github.com/gwsql/gw/internal/rows"
 )
 
 // KeptTask is a task whose jobs are recorded; see [Client.KeepTask].
@@ -19,34 +20,24 @@ type KeptTask struct {
 // for a task replaces the first. An error of the queue has the code GWKFR (KeepFor), one of the task's name (GWBNI, GWBID), or
 // GWKLT: open transactions have changed jobs, so that the first call in a database has to be repeated when they have ended.
 func (c *Client) KeepTask(ctx context.Context, kept KeptTask) error {
-	err := c.order(ctx, `select S.keep_task($1::text, `+microseconds("$2")+`, $3::boolean, $4::boolean)::text`,
+	err := c.order(ctx, `select S.keep_task($1::text, `+rows.Microseconds("$2")+`, $3::boolean, $4::boolean)::text`,
 		kept.Task, kept.KeepFor.Microseconds(), kept.Payloads, kept.Results)
-	if err != nil {
-		return fmt.Errorf("keep task %q: %w", kept.Task, err)
-	}
-	return nil
+	return during(err, "keep task %q", kept.Task)
 }
 
 // StopKeepingTask ends [Client.KeepTask]. What was recorded is dropped when its time is over. It reports whether the task was
 // kept.
 func (c *Client) StopKeepingTask(ctx context.Context, task string) (was bool, err error) {
-	err = c.each(ctx, func(scan func(...any) error) error { return scan(&was) }, `select S.stop_keeping_task($1::text)`, task)
-	if err != nil {
-		return false, fmt.Errorf("stop keeping task %q: %w", task, err)
-	}
-	return was, nil
+	was, err = single[bool](ctx, c, `select S.stop_keeping_task($1::text)`, task)
+	return was, during(err, "stop keeping task %q", task)
 }
 
 // KeptTasks returns the tasks whose jobs are recorded, by name.
 func (c *Client) KeptTasks(ctx context.Context) ([]KeptTask, error) {
-	tasks, err := listed(ctx, c, func(scan func(...any) error) (kept KeptTask, err error) {
-		err = scan(&kept.Task, (*span)(&kept.KeepFor), &kept.Payloads, &kept.Results)
-		return kept, err
-	}, `select k.task, `+spanOf("k.keep_for")+`, k.payloads, k.results from S.list_kept_tasks() as k`)
-	if err != nil {
-		return nil, fmt.Errorf("list kept tasks: %w", err)
-	}
-	return tasks, nil
+	tasks, err := listed(ctx, c, func(kept *KeptTask) []any {
+		return []any{&kept.Task, rows.Span(&kept.KeepFor), &kept.Payloads, &kept.Results}
+	}, `select k.task, `+rows.SpanOf("k.keep_for")+`, k.payloads, k.results from S.list_kept_tasks() as k`)
+	return tasks, during(err, "list kept tasks")
 }
 
 // Attempt is an attempt of a job of a kept task, or its end without an attempt.
@@ -67,20 +58,14 @@ type Attempt struct {
 // JobHistory returns the recorded attempts and the end of a job of a kept task, oldest first, also after the job has gone.
 // It returns none if the task was not kept.
 func (c *Client) JobHistory(ctx context.Context, id int64) ([]Attempt, error) {
-	attempts, err := listed(ctx, c, func(scan func(...any) error) (a Attempt, err error) {
-		var worker, place, lastError *string
-		err = scan(&a.Attempt, &a.MaxAttempts, &a.Outcome, &worker, &place, (*moment)(&a.RunAt), (*moment)(&a.StartedAt),
-			(*moment)(&a.EndedAt), &lastError, (*[]byte)(&a.Payload), (*[]byte)(&a.Result))
-		a.WorkerID, a.Place, a.Error = orZero(worker), orZero(place), orZero(lastError)
-		return a, err
+	attempts, err := listed(ctx, c, func(a *Attempt) []any {
+		return []any{&a.Attempt, &a.MaxAttempts, &a.Outcome, rows.OrZero(&a.WorkerID), rows.OrZero(&a.Place), rows.Time(&a.RunAt), rows.Time(&a.StartedAt),
+			rows.Time(&a.EndedAt), rows.OrZero(&a.Error), (*[]byte)(&a.Payload), (*[]byte)(&a.Result)}
 	}, `
 		select h.attempt::integer, h.max_attempts::integer, h.outcome, h.worker_id, h.place,
-		       `+momentOf("h.run_at")+`, `+momentOf("h.started_at")+`, `+momentOf("h.ended_at")+`, h.error, h.payload::text, h.result::text
+		       `+rows.TimeOf("h.run_at")+`, `+rows.TimeOf("h.started_at")+`, `+rows.TimeOf("h.ended_at")+`, h.error, h.payload::text, h.result::text
 		  from S.job_history($1::bigint) as h`, id)
-	if err != nil {
-		return nil, fmt.Errorf("read the history of job %d: %w", id, err)
-	}
-	return attempts, nil
+	return attempts, during(err, "read the history of job %d", id)
 }
 
 // TaskStats is what the jobs of a kept task did in a span of time.
@@ -103,19 +88,14 @@ type Percentiles struct{ P50, P95, P99 time.Duration }
 // TaskStats returns what the jobs of a kept task did from since until a time, by the ends of their attempts; a zero until is now.
 // The percentiles of more than 50 000 attempts are computed from a part of them.
 func (c *Client) TaskStats(ctx context.Context, task string, since, until time.Time) (*TaskStats, error) {
-	s := &TaskStats{}
-	err := c.each(ctx, func(scan func(...any) error) error {
-		return scan(&s.Attempts, &s.Completed, &s.Failed, &s.PermanentlyFailed, &s.Recovered, &s.Snoozed, &s.Returned,
-			(*span)(&s.Waited.P50), (*span)(&s.Waited.P95), (*span)(&s.Waited.P99),
-			(*span)(&s.Ran.P50), (*span)(&s.Ran.P95), (*span)(&s.Ran.P99))
+	stats, err := first(ctx, c, func(s *TaskStats) []any {
+		return []any{&s.Attempts, &s.Completed, &s.Failed, &s.PermanentlyFailed, &s.Recovered, &s.Snoozed, &s.Returned,
+			rows.Span(&s.Waited.P50), rows.Span(&s.Waited.P95), rows.Span(&s.Waited.P99), rows.Span(&s.Ran.P50), rows.Span(&s.Ran.P95), rows.Span(&s.Ran.P99)}
 	}, `
 		select s.attempts, s.completed, s.failed, s.permanently_failed, s.recovered, s.snoozed, s.returned,
-		       `+spanOf("s.waited_p50")+`, `+spanOf("s.waited_p95")+`, `+spanOf("s.waited_p99")+`,
-		       `+spanOf("s.ran_p50")+`, `+spanOf("s.ran_p95")+`, `+spanOf("s.ran_p99")+`
+		       `+rows.SpanOf("s.waited_p50")+`, `+rows.SpanOf("s.waited_p95")+`, `+rows.SpanOf("s.waited_p99")+`,
+		       `+rows.SpanOf("s.ran_p50")+`, `+rows.SpanOf("s.ran_p95")+`, `+rows.SpanOf("s.ran_p99")+`
 		  from S.task_stats($1::text, $2::timestamptz, $3::timestamptz) as s`,
-		task, since.UTC().Format(time.RFC3339Nano), textOfTime(until))
-	if err != nil {
-		return nil, fmt.Errorf("read statistics of task %q: %w", task, err)
-	}
-	return s, nil
+		task, since.UTC().Format(time.RFC3339Nano), rows.TimeOrNull(until))
+	return stats, during(err, "read statistics of task %q", task)
 }

@@ -5,6 +5,8 @@ import (
 	"errors"
 	"fmt"
 	"time"
+
+	"github.com/gwsql/gw/internal/rows"
 )
 
 // KeyedJob is what [Client.AddOnce], [Client.Debounce] and [Client.Throttle] return.
@@ -24,8 +26,8 @@ type KeyedJob struct {
 func (c *Client) AddOnce(ctx context.Context, task string, payload any, key string, within time.Duration, opts *AddOptions) (*KeyedJob, error) {
 	call := keyedCall{name: "add_job_once", task: task, payload: payload, key: key, every: within, mayBeLater: true, adds: "a.is_new"}
 	return c.callByKey(ctx, call, opts, `
-		$1::text, $2::json, $3::text, `+microseconds("$4")+`, $5::text,
-		coalesce($9::timestamptz, pg_catalog.now() operator(pg_catalog.+) `+microseconds("$10")+`), $6::integer, $7::integer, $8::text[])`)
+		$1::text, $2::json, $3::text, `+rows.Microseconds("$4")+`, $5::text,
+		coalesce($9::timestamptz, pg_catalog.now() operator(pg_catalog.+) `+rows.Microseconds("$10")+`), $6::integer, $7::integer, $8::text[])`)
 }
 
 // Debounce adds a job that runs when no call under its key has come for the time wait. Each call replaces the waiting job,
@@ -40,7 +42,7 @@ func (c *Client) Debounce(ctx context.Context, task string, payload any, key str
 		call.last[0] = maxWait.Microseconds()
 	}
 	return c.callByKey(ctx, call, opts, `
-		$1::text, $2::json, $3::text, `+microseconds("$4")+`, `+microseconds("$9")+`, $5::text, $6::integer, $7::integer, $8::text[])`)
+		$1::text, $2::json, $3::text, `+rows.Microseconds("$4")+`, `+rows.Microseconds("$9")+`, $5::text, $6::integer, $7::integer, $8::text[])`)
 }
 
 // Throttle adds a job that is due at least the time every after the previous job of such a call: the first call adds a job
@@ -51,7 +53,7 @@ func (c *Client) Debounce(ctx context.Context, task string, payload any, key str
 func (c *Client) Throttle(ctx context.Context, task string, payload any, key string, every time.Duration, opts *AddOptions) (*KeyedJob, error) {
 	call := keyedCall{name: "throttle_job", task: task, payload: payload, key: key, every: every, adds: "true"}
 	return c.callByKey(ctx, call, opts, `
-		$1::text, $2::json, $3::text, `+microseconds("$4")+`, $5::text, $6::integer, $7::integer, $8::text[])`)
+		$1::text, $2::json, $3::text, `+rows.Microseconds("$4")+`, $5::text, $6::integer, $7::integer, $8::text[])`)
 }
 
 // keyedCall is a call of a function that decides by a key.
@@ -68,10 +70,7 @@ type keyedCall struct {
 
 func (c *Client) callByKey(ctx context.Context, call keyedCall, opts *AddOptions, sql string) (*KeyedJob, error) {
 	job, err := c.tryByKey(ctx, call, opts, sql)
-	if err != nil {
-		return nil, fmt.Errorf("%s %q: %w", call.name, call.task, err)
-	}
-	return job, nil
+	return job, during(err, "%s %q", call.name, call.task)
 }
 
 func (c *Client) tryByKey(ctx context.Context, call keyedCall, opts *AddOptions, sql string) (*KeyedJob, error) {
@@ -93,7 +92,7 @@ func (c *Client) tryByKey(ctx context.Context, call keyedCall, opts *AddOptions,
 		if err != nil {
 			return nil, err
 		}
-		call.last = []any{orNil(timing.at), orNil(timing.in)}
+		call.last = []any{rows.OrNil(timing.at), rows.OrNil(timing.in)}
 	} else if !opts.RunAt.IsZero() || opts.RunIn != 0 {
 		return nil, errors.New("the options have a RunAt or a RunIn, which the call decides")
 	}
@@ -103,16 +102,12 @@ func (c *Client) tryByKey(ctx context.Context, call keyedCall, opts *AddOptions,
 			return nil, err
 		}
 	}
-	args := append([]any{call.task, orNil(payload), orNull(call.key), call.every.Microseconds(), orNull(opts.QueueName),
-		orNull(opts.MaxAttempts), orNull(opts.Priority), textArrayOrNull(opts.Flags)}, call.last...)
+	args := append([]any{call.task, rows.OrNil(payload), rows.OrNull(call.key), call.every.Microseconds(), rows.OrNull(opts.QueueName),
+		rows.OrNull(opts.MaxAttempts), rows.OrNull(opts.Priority), rows.TextArrayOrNull(opts.Flags)}, call.last...)
 	if carried != nil {
 		args = append(args, carried)
 	}
-	var job *KeyedJob
-	err = c.each(ctx, func(scan func(...any) error) error {
-		job = &KeyedJob{}
-		return scan(&job.ID, &job.State, (*moment)(&job.DueAt), &job.IsNew)
-	}, `select r.id, r.state, `+momentOf("r.due_at")+`, r.is_new
+	return first(ctx, c, func(j *KeyedJob) []any { return []any{&j.ID, &j.State, rows.Time(&j.DueAt), &j.IsNew} },
+		`select r.id, r.state, `+rows.TimeOf("r.due_at")+`, r.is_new
 		  from `+addedBy("S."+call.name+"("+sql, call.adds, carried, fmt.Sprintf("$%d", len(args))), args...)
-	return job, err
 }

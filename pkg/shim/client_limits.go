@@ -2,9 +2,9 @@ package shim
 
 import (
 	"context"
-	"encoding/json"
-	"fmt"
 	"time"
+
+	"github.com/gwsql/gw/internal/rows"
 )
 
 // Limit limits how many jobs run at once, or start per time, in all workers together. A zero value means no limit; at least
@@ -40,22 +40,16 @@ type Limit struct {
 func (c *Client) SetLimit(ctx context.Context, limit Limit) error {
 	err := c.order(ctx, `
 		select S.set_limit($1::text, $2::text[], $3::text, $4::integer, $5::integer, $6::integer,
-		                   `+microseconds("$7")+`, $8::integer, $9::boolean, `+microseconds("$10")+`)::text`,
-		limit.Name, textArrayOrNull(limit.Tasks), orNull(limit.By), orNull(limit.MaxRunning), orNull(limit.TotalRunning),
-		orNull(limit.Rate), orNull(limit.Per.Microseconds()), orNull(limit.Burst), limit.Fair,
-		orNull(limit.Strict.Microseconds()))
-	if err != nil {
-		return fmt.Errorf("set limit %q: %w", limit.Name, err)
-	}
-	return nil
+		                   `+rows.Microseconds("$7")+`, $8::integer, $9::boolean, `+rows.Microseconds("$10")+`)::text`,
+		limit.Name, rows.TextArrayOrNull(limit.Tasks), rows.OrNull(limit.By), rows.OrNull(limit.MaxRunning), rows.OrNull(limit.TotalRunning),
+		rows.OrNull(limit.Rate), rows.OrNull(limit.Per.Microseconds()), rows.OrNull(limit.Burst), limit.Fair,
+		rows.OrNull(limit.Strict.Microseconds()))
+	return during(err, "set limit %q", limit.Name)
 }
 
 // DropLimit drops a limit. If there is none of this name, the error has the code GWLNM.
 func (c *Client) DropLimit(ctx context.Context, name string) error {
-	if err := c.order(ctx, `select S.drop_limit($1::text)::text`, name); err != nil {
-		return fmt.Errorf("drop limit %q: %w", name, err)
-	}
-	return nil
+	return during(c.order(ctx, `select S.drop_limit($1::text)::text`, name), "drop limit %q", name)
 }
 
 // LaneNumbers override the numbers of a limit for one lane; a zero value leaves the number of the limit.
@@ -71,23 +65,16 @@ type LaneNumbers struct {
 func (c *Client) OverrideLane(ctx context.Context, limit, lane string, numbers LaneNumbers) error {
 	err := c.order(ctx, `
 		select S.override_lane($1::text, $2::text, $3::integer, $4::integer,
-		                       `+microseconds("$5")+`, $6::integer)::text`,
-		limit, lane, orNull(numbers.MaxRunning), orNull(numbers.Rate), orNull(numbers.Per.Microseconds()), orNull(numbers.Burst))
-	if err != nil {
-		return fmt.Errorf("override lane %q of limit %q: %w", lane, limit, err)
-	}
-	return nil
+		                       `+rows.Microseconds("$5")+`, $6::integer)::text`,
+		limit, lane, rows.OrNull(numbers.MaxRunning), rows.OrNull(numbers.Rate), rows.OrNull(numbers.Per.Microseconds()), rows.OrNull(numbers.Burst))
+	return during(err, "override lane %q of limit %q", lane, limit)
 }
 
 // OpenLane opens, before its time, a lane of a limit that a worker has closed by [RateLimited]; without a lane, all closed
 // lanes of the limit. It returns the number of opened lanes. If there is no such limit, the error has the code GWLNM.
 func (c *Client) OpenLane(ctx context.Context, limit, lane string) (opened int64, err error) {
-	err = c.each(ctx, func(scan func(...any) error) error { return scan(&opened) },
-		`select S.open_lane($1::text, $2::text)`, limit, orNull(lane))
-	if err != nil {
-		return 0, fmt.Errorf("open lane %q of limit %q: %w", lane, limit, err)
-	}
-	return opened, nil
+	opened, err = single[int64](ctx, c, `select S.open_lane($1::text, $2::text)`, limit, rows.OrNull(lane))
+	return opened, during(err, "open lane %q of limit %q", lane, limit)
 }
 
 // LimitInfo is a limit with its current state.
@@ -101,28 +88,15 @@ type LimitInfo struct {
 
 // Limits returns the limits, by name.
 func (c *Client) Limits(ctx context.Context) ([]LimitInfo, error) {
-	limits, err := listed(ctx, c, func(scan func(...any) error) (limit LimitInfo, err error) {
-		var (
-			tasks, by                              *string
-			maxRunning, totalRunning, rate, bursts *int
-		)
-		err = scan(&limit.Name, &tasks, &by, &maxRunning, &totalRunning, &rate, (*span)(&limit.Per), &bursts, &limit.Fair, (*span)(&limit.Strict),
-			&limit.Lanes, &limit.Running, &limit.FullLanes, &limit.ClosedLanes)
-		limit.By, limit.MaxRunning, limit.TotalRunning = orZero(by), orZero(maxRunning), orZero(totalRunning)
-		limit.Rate, limit.Burst = orZero(rate), orZero(bursts)
-		if err == nil && tasks != nil {
-			err = json.Unmarshal([]byte(*tasks), &limit.Tasks)
-		}
-		return limit, err
+	limits, err := listed(ctx, c, func(l *LimitInfo) []any {
+		return []any{&l.Name, rows.JSON(&l.Tasks), rows.OrZero(&l.By), rows.OrZero(&l.MaxRunning), rows.OrZero(&l.TotalRunning), rows.OrZero(&l.Rate),
+			rows.Span(&l.Per), rows.OrZero(&l.Burst), &l.Fair, rows.Span(&l.Strict), &l.Lanes, &l.Running, &l.FullLanes, &l.ClosedLanes}
 	}, `
 		select l.name, pg_catalog.array_to_json(l.tasks)::text, l.by, l.max_running, l.total_running, l.rate,
-		       `+spanOf("l.per")+`, l.burst, l.fair, `+spanOf("l.strict")+`, l.lanes, l.running, l.full_lanes, l.closed_lanes
+		       `+rows.SpanOf("l.per")+`, l.burst, l.fair, `+rows.SpanOf("l.strict")+`, l.lanes, l.running, l.full_lanes, l.closed_lanes
 		  from S.list_limits(count_waiting => false) as l
 		 order by l.name`)
-	if err != nil {
-		return nil, fmt.Errorf("list limits: %w", err)
-	}
-	return limits, nil
+	return limits, during(err, "list limits")
 }
 
 // Reason is a reason why a job does not run, or "next" or "behind" if there is none.
@@ -137,31 +111,14 @@ type Reason struct {
 // Why returns why a job does not run: one element for each reason, or one with the reason "next" or "behind" if nothing
 // holds the job back. If there is no such job, the error matches [ErrJobNotFound].
 func (c *Client) Why(ctx context.Context, id int64) ([]Reason, error) {
-	reasons, err := listed(ctx, c, func(scan func(...any) error) (reason Reason, err error) {
-		var blocking, detail *string
-		err = scan(&reason.Reason, &detail, (*moment)(&reason.Until), &blocking, &reason.Remedy)
-		reason.Detail = orZero(detail)
-		if err == nil && blocking != nil {
-			err = json.Unmarshal([]byte(*blocking), &reason.BlockingJobIDs)
-		}
-		return reason, err
+	reasons, err := listed(ctx, c, func(r *Reason) []any {
+		return []any{&r.Reason, rows.OrZero(&r.Detail), rows.Time(&r.Until), rows.JSON(&r.BlockingJobIDs), &r.Remedy}
 	}, `
-		select w.reason, w.detail, `+momentOf("w.until")+`,
+		select w.reason, w.detail, `+rows.TimeOf("w.until")+`,
 		       pg_catalog.array_to_json(w.blocking_job_ids)::text, w.remedy
 		  from S.why($1::bigint) as w`, id)
 	if err == nil && reasons == nil {
 		err = ErrJobNotFound
 	}
-	if err != nil {
-		return nil, fmt.Errorf("ask why job %d does not run: %w", id, err)
-	}
-	return reasons, nil
-}
-
-// order calls a function whose result is not needed.
-func (c *Client) order(ctx context.Context, sql string, args ...any) error {
-	return c.each(ctx, func(scan func(...any) error) error {
-		var ignored *string
-		return scan(&ignored)
-	}, sql, args...)
+	return reasons, during(err, "ask why job %d does not run", id)
 }

@@ -3,8 +3,9 @@ package shim
 import (
 	"cmp"
 	"context"
-	"fmt"
 	"time"
+
+	"github.com/gwsql/gw/internal/rows"
 )
 
 // HistoryFilter selects rows of [Client.ListHistory]. All given conditions must hold.
@@ -37,32 +38,18 @@ type HistoryRow struct {
 func (c *Client) ListHistory(ctx context.Context, filter HistoryFilter) ([]HistoryRow, error) {
 	var beforeAt, beforeID any
 	if after := filter.After; after != nil {
-		beforeAt, beforeID = textOfTime(after.Attempt.EndedAt), after.JobID
+		beforeAt, beforeID = rows.TimeOrNull(after.Attempt.EndedAt), after.JobID
 	}
-	rows, err := listed(ctx, c, func(scan func(...any) error) (row HistoryRow, err error) {
-		a := &row.Attempt
-		var worker, place, key, lastError *string
-		err = scan(&row.JobID, &row.Task, &a.Attempt, &a.MaxAttempts, &a.Outcome, &worker, &place, &key, (*moment)(&a.StartedAt),
-			(*moment)(&a.EndedAt), (*moment)(&a.RunAt), (*moment)(&row.CreatedAt), &lastError)
-		a.WorkerID, a.Place, a.Error, row.JobKey = orZero(worker), orZero(place), orZero(lastError), orZero(key)
-		return row, err
+	list, err := listed(ctx, c, func(r *HistoryRow) []any {
+		a := &r.Attempt
+		return []any{&r.JobID, &r.Task, &a.Attempt, &a.MaxAttempts, &a.Outcome, rows.OrZero(&a.WorkerID), rows.OrZero(&a.Place), rows.OrZero(&r.JobKey),
+			rows.Time(&a.StartedAt), rows.Time(&a.EndedAt), rows.Time(&a.RunAt), rows.Time(&r.CreatedAt), rows.OrZero(&a.Error)}
 	}, `
 		select h.job_id, h.task_identifier, h.attempt::integer, h.max_attempts::integer, h.outcome, h.worker_id, h.place, h.key,
-		       `+momentOf("h.started_at")+`, `+momentOf("h.ended_at")+`, `+momentOf("h.run_at")+`, `+momentOf("h.created_at")+`, h.error
+		       `+rows.TimeOf("h.started_at")+`, `+rows.TimeOf("h.ended_at")+`, `+rows.TimeOf("h.run_at")+`, `+rows.TimeOf("h.created_at")+`, h.error
 		  from S.list_history($1::text, $2::text, $3::text, $4::text, $5::boolean, $6::timestamptz, $7::timestamptz, $8::timestamptz,
 		                      $9::bigint, $10::integer) as h`,
-		orNull(filter.Task), orNull(filter.Outcome), orNull(filter.WorkerID), orNull(filter.JobKey), filter.Failures,
-		textOfTime(filter.Since), textOfTime(filter.Until), beforeAt, beforeID, cmp.Or(filter.Limit, 100))
-	if err != nil {
-		return nil, fmt.Errorf("list the history: %w", err)
-	}
-	return rows, nil
-}
-
-// textOfTime returns a time as a parameter, nil for a zero time.
-func textOfTime(t time.Time) any {
-	if t.IsZero() {
-		return nil
-	}
-	return t.UTC().Format(time.RFC3339Nano)
+		rows.OrNull(filter.Task), rows.OrNull(filter.Outcome), rows.OrNull(filter.WorkerID), rows.OrNull(filter.JobKey), filter.Failures,
+		rows.TimeOrNull(filter.Since), rows.TimeOrNull(filter.Until), beforeAt, beforeID, cmp.Or(filter.Limit, 100))
+	return list, during(err, "list the history")
 }

@@ -2,9 +2,9 @@ package shim
 
 import (
 	"context"
-	"fmt"
 	"time"
 
+	"github.com/gwsql/gw/internal/rows"
 	"github.com/gwsql/gw/internal/storable"
 )
 
@@ -18,7 +18,7 @@ type PauseTarget struct {
 }
 
 func (t PauseTarget) arguments() []any {
-	return []any{orNull(t.Task), orNull(t.Queue), orNull(t.Limit), orNull(t.Lane)}
+	return []any{rows.OrNull(t.Task), rows.OrNull(t.Queue), rows.OrNull(t.Limit), rows.OrNull(t.Lane)}
 }
 
 // PauseOptions configure [Client.Pause].
@@ -39,23 +39,16 @@ func (c *Client) Pause(ctx context.Context, target PauseTarget, opts *PauseOptio
 	if err == nil {
 		err = c.order(ctx, `
 			select S.pause($1::text, $2::text, $3::text, $4::text, $5::text,
-			               coalesce($6::timestamptz, pg_catalog.now() operator(pg_catalog.+) `+microseconds("$7")+`))::text`,
-			append(target.arguments(), storable.Text(opts.Reason), orNil(timing.at), orNil(timing.in))...)
+			               coalesce($6::timestamptz, pg_catalog.now() operator(pg_catalog.+) `+rows.Microseconds("$7")+`))::text`,
+			append(target.arguments(), storable.Text(opts.Reason), rows.OrNil(timing.at), rows.OrNil(timing.in))...)
 	}
-	if err != nil {
-		return fmt.Errorf("pause: %w", err)
-	}
-	return nil
+	return during(err, "pause")
 }
 
 // Resume ends a pause; due jobs start at once. It returns whether there was such a pause.
 func (c *Client) Resume(ctx context.Context, target PauseTarget) (wasPaused bool, err error) {
-	err = c.each(ctx, func(scan func(...any) error) error { return scan(&wasPaused) },
-		`select S.resume($1::text, $2::text, $3::text, $4::text)`, target.arguments()...)
-	if err != nil {
-		return false, fmt.Errorf("resume: %w", err)
-	}
-	return wasPaused, nil
+	wasPaused, err = single[bool](ctx, c, `select S.resume($1::text, $2::text, $3::text, $4::text)`, target.arguments()...)
+	return wasPaused, during(err, "resume")
 }
 
 // PauseInfo is a pause in force.
@@ -69,18 +62,12 @@ type PauseInfo struct {
 
 // Pauses returns the pauses in force, the oldest first.
 func (c *Client) Pauses(ctx context.Context) ([]PauseInfo, error) {
-	pauses, err := listed(ctx, c, func(scan func(...any) error) (pause PauseInfo, err error) {
-		var task, queue, limit, lane, reason, author *string
-		err = scan(&task, &queue, &limit, &lane, &reason, &author, (*moment)(&pause.PausedAt), (*moment)(&pause.Until))
-		pause.Task, pause.Queue, pause.Limit, pause.Lane = orZero(task), orZero(queue), orZero(limit), orZero(lane)
-		pause.Reason, pause.Author = orZero(reason), orZero(author)
-		return pause, err
+	pauses, err := listed(ctx, c, func(p *PauseInfo) []any {
+		return []any{rows.OrZero(&p.Task), rows.OrZero(&p.Queue), rows.OrZero(&p.Limit), rows.OrZero(&p.Lane), rows.OrZero(&p.Reason), rows.OrZero(&p.Author),
+			rows.Time(&p.PausedAt), rows.Time(&p.Until)}
 	}, `
-		select p.task, p.queue, p.limit_name, p.lane, p.reason, p.author, `+momentOf("p.paused_at")+`,
-		       `+momentOf("p.until")+`
+		select p.task, p.queue, p.limit_name, p.lane, p.reason, p.author, `+rows.TimeOf("p.paused_at")+`,
+		       `+rows.TimeOf("p.until")+`
 		  from S.list_pauses() as p`)
-	if err != nil {
-		return nil, fmt.Errorf("list pauses: %w", err)
-	}
-	return pauses, nil
+	return pauses, during(err, "list pauses")
 }

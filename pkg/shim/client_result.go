@@ -6,6 +6,8 @@ import (
 	"errors"
 	"fmt"
 	"time"
+
+	"github.com/gwsql/gw/internal/rows"
 )
 
 // The errors of [Wait] and [AddAndWait], with [*JobFailedError].
@@ -61,9 +63,6 @@ func AddAndWait[T any](ctx context.Context, c *Client, task string, payload any,
 // ExpectResult asks for the end and the result of a job, to be read by [Wait] for the time keptFor. Call it in the transaction
 // that adds the job, with [Client.With], so that the job cannot end before.
 func (c *Client) ExpectResult(ctx context.Context, id int64, keptFor time.Duration) error {
-	err := c.order(ctx, `select S.expect_result($1::bigint, `+microseconds("$2")+`)::text`, id, keptFor.Microseconds())
-	if err != nil {
-		return fmt.Errorf("expect the result of job %d: %w", id, err)
-	}
-	return nil
+	err := c.order(ctx, `select S.expect_result($1::bigint, `+rows.Microseconds("$2")+`)::text`, id, keptFor.Microseconds())
+	return during(err, "expect the result of job %d", id)
 }

@@ -9,6 +9,10 @@ import (
 	"sync"
 	"sync/atomic"
 	"time"
+
+	"github.com/gwsql/gw/internal/connection"
+	"github.com/gwsql/gw/internal/rows"
+	"github.com/gwsql/gw/internal/sqlstate"
 )
 
 // The pause between two queries for ended jobs is a quarter of the time for which the latest call has waited, within these
@@ -87,6 +91,7 @@ type waiter struct {
 }
 
 type waitEnd struct {
+	id        int64
 	state     string
 	lastError string
 	result    *string
@@ -128,7 +133,7 @@ func (w *waits) remove(call *waiter) {
 	delete(w.calls, call)
 }
 
-// look queries for ended jobs until no call has waited for the time spareTime.
+// look queries for ended jobs until no call has waited for the time connection.SpareTime.
 func (w *waits) look(c *Client) {
 	ctx, stop := context.WithCancel(context.Background())
 	defer stop()
@@ -178,7 +183,7 @@ func (w *waits) next() (ids []int64, pause time.Duration) {
 		}
 	}
 	if len(jobs) == 0 {
-		return nil, spareTime
+		return nil, connection.SpareTime
 	}
 	most := longLook
 	if w.hears.Load() {
@@ -223,7 +228,7 @@ func (w *waits) tell(ends map[int64]waitEnd, err error) {
 	for call := range w.calls {
 		end, ended := ends[call.id]
 		switch {
-		case err != nil && (isMistake(err) || errors.Is(err, ErrNotGranted)):
+		case err != nil && (sqlstate.IsMistake(err) || errors.Is(err, ErrNotGranted)):
 			call.ended <- waitEnd{err: err}
 		case err == nil && ended:
 			call.ended <- end
@@ -236,23 +241,17 @@ func (w *waits) tell(ends map[int64]waitEnd, err error) {
 
 // ends returns those of these jobs that have ended, and how.
 func (c *Client) ends(ctx context.Context, ids []int64) (map[int64]waitEnd, error) {
-	ends := make(map[int64]waitEnd)
-	err := c.each(ctx, func(scan func(...any) error) error {
-		var id int64
-		var end waitEnd
-		var lastError *string
-		if err := scan(&id, &end.state, &lastError, &end.result); err != nil {
-			return err
-		}
-		end.lastError = orZero(lastError)
-		ends[id] = end
-		return nil
-	}, `select r.id, r.state, r.error, r.result::text from S.job_results($1::bigint[]) as r`, idArray(ids))
+	list, err := listed(ctx, c, func(e *waitEnd) []any { return []any{&e.id, &e.state, rows.OrZero(&e.lastError), &e.result} },
+		`select r.id, r.state, r.error, r.result::text from S.job_results($1::bigint[]) as r`, rows.IDArray(ids))
+	ends := make(map[int64]waitEnd, len(list))
+	for _, end := range list {
+		ends[end.id] = end
+	}
 	return ends, err
 }
 
 // await asks the database to notify the ends of jobs, and reports whether it does.
 func (c *Client) await(ctx context.Context, ids []int64) (notified bool) {
-	err := c.each(ctx, func(scan func(...any) error) error { return scan(&notified) }, `select S.await_jobs($1::bigint[])`, idArray(ids))
+	notified, err := single[bool](ctx, c, `select S.await_jobs($1::bigint[])`, rows.IDArray(ids))
 	return err == nil && notified
 }

@@ -8,14 +8,16 @@ import (
 
 	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/pgxpool"
+
+	"github.com/gwsql/gw/internal/connection"
+	"github.com/gwsql/gw/internal/rows"
 )
 
 // listen passes on the notified ends of jobs until ctx ends, on a connection of its own. It does nothing unless the client is
 // on a pool.
 func (w *waits) listen(ctx context.Context, c *Client) {
-	db, _ := c.db.(pgxDatabase)
-	pool, isPool := db.db.(*pgxpool.Pool)
-	if !isPool {
+	pool := rows.PoolOf(c.db)
+	if pool == nil {
 		return
 	}
 	var retry backoff
@@ -33,15 +35,11 @@ func (w *waits) listen(ctx context.Context, c *Client) {
 }
 
 func (w *waits) listenOnce(ctx context.Context, pool *pgxpool.Pool) error {
-	conn, err := connectLike(ctx, pool)
+	conn, err := connection.Like(ctx, pool)
 	if err != nil {
 		return err
 	}
-	defer func() {
-		ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), pingTimeout)
-		defer cancel()
-		_ = conn.Close(ctx) // it is broken or no longer needed
-	}()
+	defer connection.Close(ctx, conn)
 	if _, err := conn.Exec(ctx, `listen "jobs:end"`); err != nil {
 		return err
 	}
@@ -51,7 +49,7 @@ func (w *waits) listenOnce(ctx context.Context, pool *pgxpool.Pool) error {
 		return err
 	}
 	for {
-		payload, err := waitForNotification(ctx, conn)
+		payload, err := connection.WaitForNotification(ctx, conn)
 		if err != nil {
 			return err
 		}
@@ -77,16 +75,4 @@ func (w *waits) hear(id int64) {
 			return
 		}
 	}
-}
-
-// connectLike opens a connection as the pool does.
-func connectLike(ctx context.Context, pool *pgxpool.Pool) (*pgx.Conn, error) {
-	of := pool.Config()
-	config := of.ConnConfig.Copy()
-	if of.BeforeConnect != nil { // it may provide a short-lived password
-		if err := of.BeforeConnect(ctx, config); err != nil {
-			return nil, err
-		}
-	}
-	return pgx.ConnectConfig(ctx, config)
 }

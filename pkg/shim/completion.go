@@ -10,6 +10,7 @@ import (
 	"github.com/jackc/pgx/v5/pgconn"
 
 	"github.com/gwsql/gw/internal/guard"
+	"github.com/gwsql/gw/internal/rows"
 )
 
 // Completion completes jobs by a statement. It is for a handler that sends its transaction together with the commit, to
@@ -57,7 +58,7 @@ func newCompletion(jobs []*Job) *Completion {
 	worker := own[0].worker
 	return &Completion{
 		SQL:  worker.completeAll,
-		Args: []any{worker.cfg.WorkerID, "{" + string(ids[1:]) + "}", "{" + string(leases[1:]) + "}", arrayOfResults(own)},
+		Args: []any{worker.workerID, "{" + string(ids[1:]) + "}", "{" + string(leases[1:]) + "}", arrayOfResults(own)},
 		jobs: slices.Clone(jobs), own: own,
 	}
 }
@@ -70,7 +71,7 @@ func arrayOfResults(jobs []*Job) any {
 	elements := slices.Repeat([]string{"null"}, len(jobs))
 	for i, job := range jobs {
 		if job.hold.result != "" {
-			elements[i] = arrayElement(job.hold.result)
+			elements[i] = rows.Element(job.hold.result)
 		}
 	}
 	return "{" + strings.Join(elements, ",") + "}"

@@ -6,6 +6,7 @@ import (
 	"sync/atomic"
 	"time"
 
+	"github.com/gwsql/gw/internal/sqlstate"
 	"github.com/gwsql/gw/pkg/crontab"
 )
 
@@ -52,7 +53,7 @@ func (c *cron) run(ctx context.Context) {
 			if !c.wait(ctx, delay) {
 				return
 			}
-		case c.used == nil && (isRefusal(err) || isMistake(err)):
+		case c.used == nil && (sqlstate.IsRefusal(err) || sqlstate.IsMistake(err)):
 			c.fail(err)
 			return
 		default:
@@ -109,7 +110,7 @@ func (c *cron) step(ctx context.Context) (delay time.Duration, err error) {
 // stay in use.
 func (c *cron) begin(ctx context.Context, items *cronItems) (delay time.Duration, err error) {
 	done, err := c.tick(ctx, items, nil)
-	if isRefusal(err) && c.used != nil {
+	if sqlstate.IsRefusal(err) && c.used != nil {
 		c.offered.CompareAndSwap(items, c.used)
 		c.logger.Error("new recurring jobs were refused, previous ones stay in use", "error", err)
 		emit(c.events, CronFailed{Err: err})

@@ -7,21 +7,53 @@ import (
 	"sync"
 	"sync/atomic"
 	"time"
-
-	"github.com/gwsql/gw/internal/guard"
 )
 
-// executor runs handlers one after the other. A worker has as many executors as its concurrency.
-type executor struct {
+// crew is the executors of a session and what they share. A worker has as many executors as its concurrency.
+type crew struct {
 	tasks    *atomic.Pointer[taskSet]
 	backlog  *backlog
 	outcomes chan<- outcome
 	canceled *cancellations
 	events   *eventBus
-	stopped  func() // called when the executor has ended
+	losses   losses
+	handling context.Context // the parent context of the handlers; it ends with the grace time
 
-	// handling is the parent context of the handlers; it ends with the grace time.
-	handling context.Context
+	mu        sync.Mutex
+	executors []*executor
+}
+
+// newExecutor returns a further executor, which calls stopped when it has ended.
+func (c *crew) newExecutor(stopped func()) *executor {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	e := &executor{crew: c, stopped: stopped}
+	c.executors = append(c.executors, e)
+	return e
+}
+
+// lasting returns the jobs whose handlers have run for at least d.
+func (c *crew) lasting(d time.Duration) (jobs []*Job) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	for _, e := range c.executors {
+		jobs = e.appendLasting(jobs, d)
+	}
+	return jobs
+}
+
+// interrupt ends the context of a job's running handler because the worker has lost the job or because it was canceled.
+// It returns whether the handler was running.
+func (c *crew) interrupt(job *Job, cause error) bool {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return slices.ContainsFunc(c.executors, func(e *executor) bool { return e.interrupt(job, cause) })
+}
+
+// executor runs handlers one after the other. Each has its own jobs, so executors do not contend for one lock.
+type executor struct {
+	*crew
+	stopped func() // called when the executor has ended
 
 	mu      sync.Mutex
 	jobs    []*Job // the jobs whose handler is running, nil without
@@ -30,13 +62,9 @@ type executor struct {
 	isOver  bool                    // running handlers are no longer waited for
 	isLeft  bool                    // a handler was left behind, and with it the goroutine it runs in
 
-	single [1]*Job // the memory of jobs if there is one job
-
-	losses              *losses
-	broken              int64 // connections that the pool had lost at a time shortly before the call
-	brokenAt            time.Time
-	hasLost, lostBefore bool // this call and the one before it have lost their connections
-	retry               backoff
+	single [1]*Job  // the memory of jobs if there is one job
+	failed [1]error // and of its error
+	watch  poolWatch
 }
 
 // run runs until the backlog is closed and its last handler has returned. Handlers run in its own goroutine, which
@@ -63,15 +91,13 @@ func (e *executor) run() {
 			continue
 		case task.many != nil && task.inTx:
 			e.executeManyTx(jobs, task)
-		case task.many != nil:
-			e.executeMany(jobs, task)
 		default:
-			e.execute(job, task)
+			e.execute(jobs, task)
 		}
 		if e.isLeft {
 			return
 		}
-		e.endCall()
+		e.watch.end()
 	}
 	exited = false
 	e.stopped()
@@ -135,55 +161,94 @@ func (e *executor) end() (isOurs bool) {
 	return !e.isLeft
 }
 
-func (e *executor) execute(job *Job, task task) {
-	base := &job.hold.context
-	var ctx context.Context = base
-	if task.timeout > 0 {
-		timed, cancel := context.WithTimeoutCause(ctx, task.timeout, &TimeoutError{After: task.timeout})
-		defer cancel()
-		ctx = timed
+// execute calls the handler of jobs, of which there are several only of a handler of many, and concludes them. In events each has
+// its share of the time.
+func (e *executor) execute(jobs []*Job, task task) {
+	for _, job := range jobs {
+		emit(e.events, JobStarted{Job: job.shown()})
 	}
-	emit(e.events, JobStarted{Job: job.shown()})
 	if !task.inTx {
-		e.watchPool(job.worker)
+		e.watch.begin(jobs[0].worker, e.started)
 	}
-
+	ctx, release := e.contextOf(jobs, task)
+	defer release()
+	errs := e.failed[:]
+	if len(jobs) > 1 {
+		errs = make([]error, len(jobs))
+	}
 	err := errExited
 	defer func() {
-		isOurs := e.end() // before the context is read, because the job may be lost until then
-		cause := base.reason()
-		if task.timeout > 0 {
-			cause = context.Cause(ctx)
+		isOurs := e.end() // before the contexts are read, because jobs may be lost until then
+		share := time.Since(e.started) / time.Duration(len(jobs))
+		for i, job := range jobs {
+			cause := causeOf(ctx, job, len(jobs) == 1)
+			job.hold.context.end(nil)
+			if err != nil {
+				errs[i] = err
+			}
+			if isOurs {
+				e.conclude(job, task, share, cause, errs[i])
+			}
 		}
-		base.end(nil)
-		if isOurs {
-			e.conclude(job, task, time.Since(e.started), cause, err)
-		}
+		clear(errs)
 	}()
-	err = recovered(func() error { return e.call(ctx, job, task) })
+	err = recovered(func() error {
+		e.call(ctx, jobs, task, errs)
+		return nil
+	})
 }
 
-// conclude reports the outcome of a job whose handler returned err.
-func (e *executor) conclude(job *Job, task task, duration time.Duration, cause, err error) {
-	o := outcome{job: job, started: true, duration: duration}
-	switch { // a success is recorded without an allocation
-	case err == nil && job.hold.isCommitted():
-		o.verdict = committed
-	case err != nil || cause != nil || job.hold.isCompleting():
-		o = e.judge(o, task, cause, err)
+// call calls the handler and stores what it returns for each job.
+func (e *executor) call(ctx context.Context, jobs []*Job, task task, errs []error) {
+	switch job := jobs[0]; {
+	case task.many != nil:
+		copy(errs, errorsOf(task.many(ctx, shown(jobs)), len(jobs)))
+	case task.inTx:
+		errs[0] = e.callTx(ctx, job, task)
+	default:
+		errs[0] = task.handler(job.within(ctx), job.shown())
 	}
-	if o.verdict == cut {
-		e.pause()
-	} else {
-		e.losses.forget(job.ID)
-	}
-	e.tell(o)
-	e.report(o)
 }
 
-func (e *executor) report(o outcome) {
-	e.outcomes <- o
-	e.backlog.ended(o)
+// contextOf returns the context of a call for jobs. It is that of the job if there is one only. The loss of one of several jobs ends
+// the context only if they share a transaction, which cannot be committed then.
+func (e *executor) contextOf(jobs []*Job, task task) (ctx context.Context, release func()) {
+	ctx, release = &jobs[0].hold.context, func() {}
+	switch {
+	case len(jobs) > 1 && task.inTx:
+		shared, cut := context.WithCancelCause(e.handling)
+		e.setCut(cut)
+		if slices.ContainsFunc(jobs, e.isGone) {
+			cut(errGone)
+		}
+		ctx, release = shared, func() {
+			e.setCut(nil)
+			cut(nil)
+		}
+	case len(jobs) > 1:
+		ctx = e.handling
+	}
+	if task.timeout == 0 {
+		return ctx, release
+	}
+	end := release
+	ctx, cancel := context.WithTimeoutCause(ctx, task.timeout, &TimeoutError{After: task.timeout})
+	return ctx, func() {
+		cancel()
+		end()
+	}
+}
+
+// causeOf returns why the context of a call, or that of one of its jobs, has ended, nil if none has.
+func causeOf(ctx context.Context, job *Job, isAlone bool) error {
+	own := &job.hold.context
+	if isAlone && ctx != context.Context(own) {
+		return context.Cause(ctx)
+	}
+	if cause := own.reason(); cause != nil || isAlone {
+		return cause
+	}
+	return context.Cause(ctx)
 }
 
 var errDidNotReturn = errors.New("handler did not return after its context ended")
@@ -205,92 +270,4 @@ func (e *executor) abandon() {
 		e.report(o)
 	}
 	e.stopped()
-}
-
-// judge returns the outcome of a job whose handler returned err; cause is the reason why its context ended, if it has.
-func (e *executor) judge(o outcome, task task, cause, err error) outcome {
-	o.err = err
-	switch {
-	case o.job.hold.isCommitted():
-		o.verdict = committed
-		if err != nil {
-			o.message = guard.Text(err)
-		}
-		return o
-	case errors.Is(cause, ErrLeaseLost):
-		o.verdict = lost
-		return o
-	case e.isLost(o.job, task, cause, err):
-		o.verdict, o.message = cut, cleanMessage(guard.Text(err))
-		return o
-	case o.job.hold.isCompleting():
-		// Only the database can tell whether the transaction was committed. Failing a job that is deleted changes
-		// nothing.
-		o.verdict, o.inTx = failed, true
-		if err == nil {
-			err = errNotCommitted
-		}
-	case err == nil:
-		o.verdict = completed
-		return o
-	default:
-		o.verdict = failed
-	}
-
-	o.message = guard.Text(err)
-	if timeout, ok := errors.AsType[*TimeoutError](cause); ok && !guard.Is(err, timeout) {
-		o.message = timeout.Error() + ": " + o.message
-	}
-	if errors.Is(cause, ErrCanceled) { // whatever the handler asks for, the database would not run the job again
-		if !guard.Is(err, ErrCanceled) {
-			o.message = cause.Error() + ": " + o.message
-		}
-		o.permanent = true
-		o.askForRest(err)
-		o.message = cleanMessage(o.message)
-		return o
-	}
-	if request := requestOf(err); request != nil {
-		request.ask(&o)
-	}
-	o.askForRest(err)
-	switch {
-	case o.snoozed || o.verdict == rateLimited || o.inTx && o.err == nil:
-	case e.handling.Err() != nil:
-		o.interrupt()
-	case o.inTx:
-	case o.delay == nil && task.backoff != nil:
-		o.delay = customDelay(task.backoff, o.job.Attempts)
-	}
-	o.message = cleanMessage(o.message)
-	return o
-}
-
-// interrupt returns the job of an interrupted handler, or the rest of it: completed elements of a batch must not be
-// repeated.
-func (o *outcome) interrupt() {
-	o.interrupted, o.permanent, o.delay = true, false, nil
-	if o.payload != nil && o.job.Attempts < o.job.MaxAttempts {
-		o.delay = new(time.Duration(0))
-		return
-	}
-	o.verdict = returned
-}
-
-// customDelay returns the delay of the task's own back-off, nil if it does not return one.
-func customDelay(backoff func(int) time.Duration, attempt int) *time.Duration {
-	return guard.Ask(nil, func() *time.Duration { return new(max(backoff(attempt), 0)) })
-}
-
-func (e *executor) tell(o outcome) {
-	switch {
-	case o.interrupted || o.verdict == cut || o.verdict == lost && o.err != nil:
-		emit(e.events, JobInterrupted{Job: o.job.shown(), Duration: o.duration, Err: o.err})
-	case o.err == nil:
-		emit(e.events, JobSucceeded{Job: o.job.shown(), Duration: o.duration})
-	case o.snoozed || o.verdict == rateLimited:
-		emit(e.events, JobSnoozed{Job: o.job.shown(), Duration: o.duration, Delay: *o.delay})
-	default:
-		emit(e.events, JobErrored{Job: o.job.shown(), Duration: o.duration, Err: o.err})
-	}
 }

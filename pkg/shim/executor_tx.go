@@ -7,11 +7,8 @@ import (
 	"time"
 )
 
-// call calls the handler of a job.
-func (e *executor) call(ctx context.Context, job *Job, task task) error {
-	if !task.inTx {
-		return task.handler(job.within(ctx), job.shown())
-	}
+// callTx calls the handler of a job in a transaction.
+func (e *executor) callTx(ctx context.Context, job *Job, task task) error {
 	jobs := []*Job{job}
 	tx := newHandlerTx(ctx, jobs)
 	tx.jobs = jobs
@@ -55,7 +52,7 @@ func (e *executor) executeManyTx(jobs []*Job, task task) {
 			e.settle(jobs[i:i+1], task, 0, nil, []error{cause})
 			continue
 		}
-		c := e.callTx(jobs[i:i+1], task)
+		c := e.callManyTx(jobs[i:i+1], task)
 		e.settle(jobs[i:i+1], task, c.took, c.cause, c.errs)
 		if when, isLost := lostWhen(c.err); isLost && when == atBegin {
 			rest := jobs[i+1:]
@@ -68,7 +65,7 @@ func (e *executor) executeManyTx(jobs []*Job, task task) {
 // runTogether calls the handler for several jobs. It returns those that have to run again, and whether they may run together,
 // because the call was rolled back only for the sake of others.
 func (e *executor) runTogether(jobs []*Job, task task) (again []*Job, together bool) {
-	c := e.callTx(jobs, task)
+	c := e.callManyTx(jobs, task)
 	when, isLost := lostWhen(c.err)
 	isOver := c.err == nil || e.handling.Err() != nil || isLost && when != inStatement
 	var over []*Job
@@ -95,8 +92,8 @@ type txCall struct {
 	took  time.Duration
 }
 
-// callTx calls the handler and completes the jobs.
-func (e *executor) callTx(jobs []*Job, task task) *txCall {
+// callManyTx calls the handler and completes the jobs.
+func (e *executor) callManyTx(jobs []*Job, task task) *txCall {
 	began := time.Now()
 	ctx, release := e.contextOf(jobs, task)
 	defer release()
@@ -142,31 +139,6 @@ func (e *executor) completeTx(c *txCall, jobs []*Job) {
 }
 
 var errGone = errors.New("a job of the call was canceled or lost, so the transaction was rolled back")
-
-// contextOf returns the context of a call for jobs, which several jobs share.
-func (e *executor) contextOf(jobs []*Job, task task) (ctx context.Context, release func()) {
-	ctx, release = &jobs[0].hold.context, func() {}
-	if len(jobs) > 1 {
-		shared, cut := context.WithCancelCause(e.handling)
-		e.setCut(cut)
-		if slices.ContainsFunc(jobs, e.isGone) {
-			cut(errGone)
-		}
-		ctx, release = shared, func() {
-			e.setCut(nil)
-			cut(nil)
-		}
-	}
-	if task.timeout == 0 {
-		return ctx, release
-	}
-	end := release
-	ctx, cancel := context.WithTimeoutCause(ctx, task.timeout, &TimeoutError{After: task.timeout})
-	return ctx, func() {
-		cancel()
-		end()
-	}
-}
 
 func (e *executor) setCut(cut context.CancelCauseFunc) {
 	e.mu.Lock()

@@ -3,9 +3,9 @@ package shim
 import (
 	"context"
 	"fmt"
-	"sync/atomic"
 	"time"
 
+	"github.com/gwsql/gw/internal/sqlstate"
 	"github.com/gwsql/gw/pkg/shim/internal/ration"
 )
 
@@ -32,11 +32,11 @@ type fetcher struct {
 	claims   *claims
 	sources  []source // these, in the order of precedence
 
-	wake    signal       // search for jobs
-	listens signal       // the same, and the server may have lost our mark
-	changed signal       // the same, because the tasks were replaced
-	anew    *atomic.Bool // set before listens if the worker does not listen for the first time
+	notices *notices
+	changed signal // the tasks were replaced
 	settled <-chan settlement
+	advice  adviceBox
+	drained bool // no more jobs are claimed until the advice is another
 
 	retry  backoff
 	paused time.Time // the end of the pause after a failed claim, zero without
@@ -44,9 +44,9 @@ type fetcher struct {
 }
 
 // newFetcher returns a fetcher with all of its sources. Its signals are not set.
-func newFetcher(in *intake, pollInterval time.Duration, notices aloneNotice) *fetcher {
-	f := &fetcher{intake: in, lost: &lostClaims{intake: in}, aside: &aside{intake: in}}
-	f.suspects = &suspects{intake: in, aside: f.aside, notices: notices}
+func newFetcher(in *intake, pollInterval time.Duration, heard adviceBox) *fetcher {
+	f := &fetcher{intake: in, advice: heard, lost: &lostClaims{intake: in}, aside: &aside{intake: in}}
+	f.suspects = &suspects{intake: in, aside: f.aside}
 	f.claims = &claims{
 		intake: in, aside: f.aside, suspects: f.suspects, pollInterval: pollInterval, answers: make(chan besideAnswer, claimsAtOnce),
 	}
@@ -63,7 +63,7 @@ func (f *fetcher) run(stop context.Context) {
 	f.timer = time.NewTimer(0)
 	defer f.timer.Stop()
 	for stop.Err() == nil && !f.isOver {
-		f.takeSettled()
+		f.takeNews()
 		if f.backlog.reopened() {
 			f.look, f.suspects.askedBeside = true, false
 		}
@@ -102,7 +102,8 @@ func (f *fetcher) next() source {
 		return nil
 	}
 	for _, source := range f.sources {
-		if (source == f.claims || !f.claims.isFlood()) && source.ready() {
+		isDrained := f.drained && (source == f.claims || source == f.suspects)
+		if !isDrained && (source == f.claims || !f.claims.isFlood()) && source.ready() {
 			return source
 		}
 	}
@@ -114,7 +115,7 @@ func (f *fetcher) conclude(err error) {
 	switch {
 	case err == nil:
 		f.retry.reset()
-	case isMistake(err) || inClass(err, "GW"):
+	case sqlstate.IsMistake(err) || sqlstate.In(err, "GW"):
 		f.fail(fmt.Errorf("claim jobs: %w", err))
 		f.isOver = true
 	default:
@@ -133,20 +134,20 @@ func (f *fetcher) wait(stop context.Context, due time.Time) {
 	select {
 	case <-stop.Done():
 	case <-f.timer.C:
-	case <-f.wake:
+	case <-f.notices.inserted:
 		f.look = true
 	case <-f.changed:
 		f.look = true
 		f.claims.rest.end()
-	case <-f.listens:
-		f.look, f.sleep.unsure = true, true
+	case <-f.notices.listens:
+		f.look, f.sleep.unsure = true, true // the server may have lost our mark
 		f.claims.rest.end()
-		if f.anew.Swap(false) {
+		if f.notices.anew.Swap(false) {
 			f.news.unanswered = true
 		}
 		f.paused = time.Time{} // the database is available again
-	case waits := <-f.suspects.notices:
-		f.noteSuspects(waits)
+	case a := <-f.advice:
+		f.follow(a)
 	case a := <-f.claims.answers:
 		f.conclude(f.claims.take(stop, a))
 	case <-f.backlog.slack:
@@ -155,20 +156,31 @@ func (f *fetcher) wait(stop context.Context, due time.Time) {
 	}
 }
 
-// noteSuspects notes the notice of a heartbeat. If a suspect waits, a flood ends.
-func (f *fetcher) noteSuspects(waits bool) {
-	f.suspects.note(waits)
-	if waits {
+// follow follows the advice of a heartbeat. If a suspect waits, a flood ends.
+func (f *fetcher) follow(a advice) {
+	if f.drained != a.drained {
+		f.drained, f.look = a.drained, true
+		what := "worker claims jobs again"
+		if a.drained {
+			what = "worker is drained, it claims no more jobs"
+		}
+		f.logger.Info(what)
+	}
+	f.isOver = f.isOver || f.drained && f.once && f.held.n == 0
+	f.suspects.note(a.aloneWaits)
+	if a.aloneWaits {
 		f.claims.floodOf = nil
 	}
 }
 
-// takeSettled receives all pending settlements of the finisher.
-func (f *fetcher) takeSettled() {
+// takeNews receives what the finisher and the heartbeats have told, without waiting.
+func (f *fetcher) takeNews() {
 	for {
 		select {
 		case s := <-f.settled:
 			f.noteSettled(s)
+		case a := <-f.advice:
+			f.follow(a)
 		default:
 			return
 		}

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"time"
 
+	"github.com/gwsql/gw/internal/sqlstate"
 	"github.com/gwsql/gw/pkg/shim/internal/ration"
 )
 
@@ -47,7 +48,7 @@ func (a *aside) tick(now time.Time) time.Time {
 
 // failed records a failed claim of up to limit jobs.
 func (a *aside) failed(err error, limit int) {
-	if !isAboutRow(err) {
+	if !sqlstate.IsAboutRow(err) {
 		return
 	}
 	if a.failures++; a.failures > 1 {
@@ -63,7 +64,7 @@ func (a *aside) run(stop context.Context) error {
 	for len(a.jobs) > 0 {
 		job := a.jobs[0]
 		jobs, err := a.queries.readHeld(context.WithoutCancel(stop), job)
-		if err != nil && !isAboutRow(err) {
+		if err != nil && !sqlstate.IsAboutRow(err) {
 			a.again = time.Now().Add(readAgain)
 			return err
 		}
@@ -105,7 +106,7 @@ func (a *aside) claimSingly(stop context.Context, set *taskSet, ask ration.Plan,
 	}
 	a.singly--
 	jobs, err := a.queries.readHeld(ctx, job)
-	if err != nil && isAboutRow(err) {
+	if err != nil && sqlstate.IsAboutRow(err) {
 		emit(a.events, ClaimFailed{Err: err, Duration: time.Since(try.started)})
 		a.put(job, err)
 		return false, nil

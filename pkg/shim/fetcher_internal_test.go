@@ -31,7 +31,7 @@ func TestWhatWaitsTooLongIsReturnedAlsoWhileNothingCanBeClaimed(t *testing.T) {
 	f.outcomes = outcomes
 	f.backlog.add(jobs, false, 1)
 	f.held.add(jobs)
-	first(f.backlog)
+	f.backlog.next()
 	ctx, cancel := context.WithCancel(t.Context())
 	ended := make(chan struct{})
 	go func() {

@@ -19,23 +19,22 @@ func newIdle(q *queries) *fetcher {
 		backlog:  newBacklog(ration.New(1, 0)),
 		outcomes: make(chan outcome, 2*ration.MaxAhead),
 		sleep:    newSleep(q, time.Hour, false),
-	}, time.Hour, newAloneNotice())
-	f.timer = time.NewTimer(time.Hour)
+	}, time.Hour, newAdviceBox())
+	f.notices, f.timer = newNotices(), time.NewTimer(time.Hour)
 	return f
 }
 
 // The first connection may break before the fetcher has received its signal; then it receives one signal for both.
 func TestOfTwoListeningConnectionsTheSecondIsNotTakenForTheFirst(t *testing.T) {
 	f := newIdle(nil)
-	f.listens, f.anew = newSignal(), new(atomic.Bool)
-	f.listens.set()
+	f.notices.listens.set()
 	f.wait(t.Context(), time.Time{})
 	if f.lost.pending() {
 		t.Error("the first is taken for another")
 	}
-	f.listens.set()
-	f.anew.Store(true)
-	f.listens.set()
+	f.notices.listens.set()
+	f.notices.anew.Store(true)
+	f.notices.listens.set()
 	f.wait(t.Context(), time.Time{})
 	if !f.lost.pending() {
 		t.Error("the second is taken for the first")

@@ -16,18 +16,24 @@ const (
 	makeRoom        // this worker claims nothing else until roomOver
 )
 
-// aloneNotice passes to the fetcher whether a suspect is waiting, as reported by the last heartbeat.
-type aloneNotice chan bool
+// advice is what the last heartbeat told the fetcher.
+type advice struct {
+	aloneWaits bool // a suspect is waiting
+	drained    bool // claim no more jobs
+}
 
-func newAloneNotice() aloneNotice { return make(aloneNotice, 1) }
+// adviceBox passes the latest advice to the fetcher.
+type adviceBox chan advice
 
-// tell replaces a notice that was not received yet. Only one goroutine calls it.
-func (n aloneNotice) tell(waits bool) {
+func newAdviceBox() adviceBox { return make(adviceBox, 1) }
+
+// tell replaces advice that was not received yet. Only one goroutine calls it.
+func (b adviceBox) tell(latest advice) {
 	select {
-	case <-n:
+	case <-b:
 	default:
 	}
-	n <- waits
+	b <- latest
 }
 
 // suspects is the source of suspects: jobs that another worker held when it died. A suspect runs alone, with no other job
@@ -35,8 +41,7 @@ func (n aloneNotice) tell(waits bool) {
 // heartbeat interval.
 type suspects struct {
 	*intake
-	aside   *aside
-	notices aloneNotice
+	aside *aside
 
 	alone       alone
 	askedRoom   bool      // since the last heartbeat, whether to make room

@@ -5,6 +5,8 @@ import (
 	"encoding/json"
 	"fmt"
 	"time"
+
+	"github.com/gwsql/gw/internal/sqlstate"
 )
 
 const (
@@ -156,12 +158,12 @@ func (f *finisher) write(ctx context.Context, verb string, batch []outcome, call
 		batch, renewed := splitRenewed(batch, done)
 		f.report(batch, done, tries)
 		f.write(ctx, verb, renewed, call)
-	case isRefusedOutcome(err) && len(batch) > 1:
+	case sqlstate.IsRefusedOutcome(err) && len(batch) > 1:
 		// One outcome that the database refuses must not block the others.
 		half := len(batch) / 2
 		f.write(ctx, verb, batch[:half], call)
 		f.write(ctx, verb, batch[half:], call)
-	case isRefusedOutcome(err):
+	case sqlstate.IsRefusedOutcome(err):
 		f.writeRefused(ctx, verb, batch[0], err, call)
 	default:
 		f.lose(len(batch), fmt.Errorf("%s %d jobs: %w", verb, len(batch), err))
@@ -171,7 +173,7 @@ func (f *finisher) write(ctx context.Context, verb string, batch []outcome, call
 // lose gives up outcomes that could not be written because of err.
 func (f *finisher) lose(n int, err error) {
 	f.unwritten += n
-	if isMistake(err) {
+	if sqlstate.IsMistake(err) {
 		f.fail(err)
 	}
 	f.logger.Error("outcomes were not written, their jobs stay locked until they are freed", "error", err)
@@ -203,7 +205,7 @@ func (f *finisher) persist(ctx context.Context, verb string, batch []outcome, ca
 	var retry backoff
 	for tries := 1; ; tries++ {
 		done, err := call(ctx, batch)
-		if err == nil || isMistake(err) || isRefusedOutcome(err) && (tries >= maxDoubtfulTries || !isDoubtful(err)) {
+		if err == nil || sqlstate.IsMistake(err) || sqlstate.IsRefusedOutcome(err) && (tries >= maxDoubtfulTries || !sqlstate.IsDoubtful(err)) {
 			return done, tries, err
 		}
 		f.queries.warn(f.logger, "outcomes could not be written, worker will try again", err, []any{"verb", verb, "jobs", len(batch)}...)

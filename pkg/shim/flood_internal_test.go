@@ -22,7 +22,7 @@ func newFlood(t *testing.T, jobs int) (*fetcher, *pgxpool.Pool) {
 	admin := pgtest.Pool(t, url)
 	pgtest.Exec(t, admin, `select count(*) from graphile_worker.add_jobs(array(
 		select row('drop', '{}', null, null, null, null, null, null)::graphile_worker.job_spec from generate_series(1, $1::integer)))`, jobs)
-	q := &queries{pool: pgtest.Pool(t, url), schema: pgx.Identifier{"graphile_worker"}.Sanitize(), workerID: "gw-flood", worker: &Worker{}}
+	q := &queries{pool: pgtest.Pool(t, url), schema: pgx.Identifier{"graphile_worker"}.Sanitize(), workerID: "gw-flood", worker: &host{}}
 	f := newIdle(q)
 	f.backlog.ration = learned(1, time.Microsecond)
 	f.look = true
@@ -34,8 +34,8 @@ func (f *fetcher) flood(stop context.Context) (failure error) {
 	f.claims.floodOf = f.tasks.Load()
 	for f.claims.isFlood() {
 		select {
-		case waits := <-f.suspects.notices:
-			f.noteSuspects(waits)
+		case a := <-f.advice:
+			f.follow(a)
 		default:
 		}
 		f.tick(time.Now())
@@ -89,7 +89,7 @@ func TestAFloodEndsWithTheWorker(t *testing.T) {
 
 func TestAFloodEndsWhereAJobHasToRunAlone(t *testing.T) {
 	f, _ := newFlood(t, 5000)
-	f.suspects.notices.tell(true)
+	f.advice.tell(advice{aloneWaits: true})
 	if err := f.flood(t.Context()); err != nil || f.suspects.alone != oneWaits || f.held.n > 2*ration.MaxClaim {
 		t.Errorf("%d jobs are held, %v", f.held.n, err)
 	}

@@ -15,7 +15,7 @@ func (w *Worker) handleSignals() (release func()) {
 		for _, react := range []func(){w.stop, w.Kill} {
 			select {
 			case received := <-signals:
-				w.logger().Info("stop requested", "signal", received.String())
+				w.ownLogger().Info("stop requested", "signal", received.String())
 				react()
 			case <-done:
 				return

@@ -21,7 +21,7 @@ var (
 
 // handlerTx is the transaction of a call of a handler. It begins when it is first used, and again after it was undone.
 type handlerTx struct {
-	worker *Worker
+	worker *host
 	ctx    context.Context // of the handler
 	jobs   []*Job          // those that the handler was called for
 

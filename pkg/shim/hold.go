@@ -2,7 +2,6 @@ package shim
 
 import (
 	"fmt"
-	"slices"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -156,37 +155,6 @@ func (j *Job) isOld() bool {
 func (h *hold) isWorkersTx() bool { return h != nil && h.tx != nil }
 
 func (h *hold) isCompleting() bool { return h != nil && h.completing.Load() }
-
-// running lists the executors, so that heartbeats can collect the jobs whose handlers run. Each executor has its own
-// jobs, so executors do not contend for one lock.
-type running struct {
-	mu        sync.Mutex
-	executors []*executor
-}
-
-func (r *running) add(e *executor) {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	r.executors = append(r.executors, e)
-}
-
-// lasting returns the jobs that have run for at least d.
-func (r *running) lasting(d time.Duration) (jobs []*Job) {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	for _, e := range r.executors {
-		jobs = e.appendLasting(jobs, d)
-	}
-	return jobs
-}
-
-// interrupt ends the context of a job's running handler because the worker has lost the job or because it was canceled.
-// It returns whether the handler was running.
-func (r *running) interrupt(job *Job, cause error) bool {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	return slices.ContainsFunc(r.executors, func(e *executor) bool { return e.interrupt(job, cause) })
-}
 
 // cancelCause returns the cause of the end of a canceled job's context, for a reason, which may be empty.
 func cancelCause(reason string) error {

@@ -34,8 +34,8 @@ func newRenewal(t *testing.T, age time.Duration) *renewal {
 	queries := &queries{pool: pool, schema: "graphile_worker", workerID: "gw-one"}
 	r := &renewal{
 		heartbeater: &heartbeater{
-			loop:    loop{queries: queries, logger: logger},
-			running: &running{}, alone: newAloneNotice(), backlog: newBacklog(ration.New(1, 0)), listenBroke: new(atomic.Bool),
+			loop: loop{queries: queries, logger: logger},
+			crew: &crew{handling: t.Context()}, advice: newAdviceBox(), backlog: newBacklog(ration.New(1, 0)), listenBroke: new(atomic.Bool),
 			register: func(context.Context) error { return nil }, isOutdated: func() bool { return false },
 		},
 		finisher: &finisher{loop: loop{queries: queries, logger: logger, fail: fail}},
@@ -62,10 +62,9 @@ func newRenewal(t *testing.T, age time.Duration) *renewal {
 		job.hold.lease.Add(-age.Microseconds())
 		r.contexts = append(r.contexts, &job.hold.context)
 	}
-	e := &executor{losses: &losses{}, handling: t.Context()}
+	e := r.heartbeater.crew.newExecutor(nil)
 	e.begin(r.jobs)
 	e.started = time.Now().Add(-time.Hour)
-	r.heartbeater.running.add(e)
 	return r
 }
 
@@ -162,16 +161,15 @@ func TestAnOutcomeOfALostJobIsNotReported(t *testing.T) {
 		<-ctx.Done()
 		return ctx.Err()
 	}}
-	e := &executor{
-		losses:   &losses{},
+	e := &executor{crew: &crew{
 		backlog:  newBacklog(ration.New(1, 0)),
 		outcomes: outcomes,
 		handling: t.Context(),
-	}
+	}}
 	job := newHeldJob(1)
 	job.TaskIdentifier = "long"
 	e.begin([]*Job{job})
-	go e.execute(job, long)
+	go e.execute([]*Job{job}, long)
 	<-started
 	e.interrupt(job, ErrLeaseLost)
 	if o := <-outcomes; o.verdict != lost {
@@ -183,7 +181,7 @@ func TestAnOutcomeOfALostJobIsNotReported(t *testing.T) {
 func TestAJobThatItsHandlerCompletesIsNotRenewed(t *testing.T) {
 	r := newRenewal(t, 2*time.Hour)
 	job := r.jobs[0]
-	job.worker = &Worker{pool: r.pool, cfg: Config{Schema: "graphile_worker", WorkerID: "gw-one"}}
+	job.worker = &host{pool: r.pool, schema: "graphile_worker", workerID: "gw-one"}
 	tx, err := r.pool.Begin(t.Context())
 	if err != nil {
 		t.Fatal(err)
@@ -205,7 +203,7 @@ func TestAJobThatItsHandlerCompletesIsNotRenewed(t *testing.T) {
 func TestTheHandlersTransactionGoesByARenewedLease(t *testing.T) {
 	r := newRenewal(t, 2*time.Hour)
 	job := r.jobs[0]
-	job.worker = &Worker{pool: r.pool, cfg: Config{Schema: "graphile_worker", WorkerID: "gw-one"}}
+	job.worker = &host{pool: r.pool, schema: "graphile_worker", workerID: "gw-one"}
 	r.renew(t)
 	if job.hold.lease.Load() == job.Lease {
 		t.Fatal("the lease is the old one")

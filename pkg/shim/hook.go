@@ -44,7 +44,7 @@ func On[E Event](w *Worker, fn func(E)) *Hook {
 		bus:    &w.events,
 		isMine: func(e Event) bool { _, ok := e.(E); return ok },
 		call:   func(e Event) { fn(e.(E)) },
-		logger: w.logger(),
+		logger: w.ownLogger(),
 	}
 	w.events.add(h)
 	return h

@@ -23,7 +23,7 @@ type Job struct {
 	LastError      string // of the previous attempt, empty for the first one
 	Revision       int    // how often the job was replaced by its key
 
-	worker *Worker // the worker that claimed it, nil without
+	worker *host // the worker that claimed it, nil without
 	hold   *hold
 
 	carried map[string]string // the context stored with the job
@@ -53,7 +53,7 @@ func (j *Job) WorkerID() string {
 	if j.worker == nil {
 		return ""
 	}
-	return j.worker.cfg.WorkerID
+	return j.worker.workerID
 }
 
 // Logger returns a logger with the attributes label, "job", worker_id, task_identifier and job_id. A Job that no worker
@@ -61,7 +61,7 @@ func (j *Job) WorkerID() string {
 func (j *Job) Logger() *slog.Logger {
 	logger := slog.Default().With("label", "job")
 	if j.worker != nil {
-		logger = j.worker.cfg.Logger.With("label", "job", "worker_id", j.WorkerID())
+		logger = j.worker.logger.With("label", "job", "worker_id", j.WorkerID())
 	}
 	return logger.With("task_identifier", j.TaskIdentifier, "job_id", j.ID)
 }

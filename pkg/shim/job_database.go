@@ -7,6 +7,9 @@ import (
 
 	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/pgxpool"
+
+	"github.com/gwsql/gw/internal/rows"
+	"github.com/gwsql/gw/internal/sqlstate"
 )
 
 // errNoWorker is returned by the database methods of a job that no worker claimed.
@@ -19,7 +22,7 @@ func (j *Job) Client() *Client {
 	if j.worker == nil {
 		return NewClient(nil, ClientConfig{})
 	}
-	return j.worker.Client()
+	return j.worker.client()
 }
 
 // WithConn calls fn with a connection of the worker's pool, which fn must not retain, and returns its error. If the connection cannot be
@@ -85,9 +88,8 @@ func (j *Job) completeByHandler(ctx context.Context, c *Client) error {
 	j.hold.renewing.Lock() // an answer to a renewal may be in flight
 	lease, before := j.hold.lease.Load(), j.hold.completing.Swap(true)
 	j.hold.renewing.Unlock()
-	var done bool
-	err := c.each(ctx, func(scan func(...any) error) error { return scan(&done) },
-		`select S.complete_job($1::text, $2::bigint, $3::bigint, $4::json)`, j.worker.cfg.WorkerID, j.own().ID, lease, orNull(j.hold.result))
+	done, err := single[bool](ctx, c,
+		`select S.complete_job($1::text, $2::bigint, $3::bigint, $4::json)`, j.worker.workerID, j.own().ID, lease, rows.OrNull(j.hold.result))
 	if err == nil && !done {
 		err = ErrLeaseLost
 	}
@@ -95,7 +97,7 @@ func (j *Job) completeByHandler(ctx context.Context, c *Client) error {
 		return nil
 	}
 	j.hold.completing.Store(before)
-	if err = fmt.Errorf("complete job %d: %w", j.ID, err); ctx.Err() == nil && isLostConnection(err) {
+	if err = fmt.Errorf("complete job %d: %w", j.ID, err); ctx.Err() == nil && sqlstate.IsLostConnection(err) {
 		return &lostError{err, inStatement}
 	}
 	return err

@@ -1,11 +1,9 @@
 package shim
 
 import (
-	"encoding/json"
-	"fmt"
-	"maps"
-	"slices"
 	"time"
+
+	"github.com/gwsql/gw/internal/rows"
 )
 
 // JobInfo is a job as stored in the database, without its payload. Infinite times are zero.
@@ -27,45 +25,16 @@ type JobInfo struct {
 	Flags          []string  // sorted
 }
 
-// jobColumns are the columns that scanInfo reads after the names of the task and the queue, from r, a row of the table
+// jobColumns are the columns of a job after the names of the task and the queue, from r, a row of the table
 // or of the view jobs. A time.Time cannot hold an infinite time.
 var jobColumns = `
-	r.id, r.priority, ` + momentOf("r.run_at") + `, r.attempts, r.max_attempts, r.last_error,
-	` + momentOf("r.created_at") + `, ` + momentOf("r.updated_at") + `, r.key,
-	` + momentOf("r.locked_at") + `, r.locked_by, r.revision, r.flags::text`
+	r.id, r.priority, ` + rows.TimeOf("r.run_at") + `, r.attempts, r.max_attempts, r.last_error,
+	` + rows.TimeOf("r.created_at") + `, ` + rows.TimeOf("r.updated_at") + `, r.key,
+	` + rows.TimeOf("r.locked_at") + `, r.locked_by, r.revision, r.flags::text`
 
-func scanInfo(scan func(...any) error) (*JobInfo, error) {
-	var (
-		job                                          JobInfo
-		task, queue, lastError, key, lockedBy, flags *string
-	)
-	err := scan(&task, &queue, &job.ID, &job.Priority, (*moment)(&job.RunAt), &job.Attempts, &job.MaxAttempts, &lastError,
-		(*moment)(&job.CreatedAt), (*moment)(&job.UpdatedAt), &key, (*moment)(&job.LockedAt), &lockedBy, &job.Revision, &flags)
-	if err != nil {
-		return nil, err
-	}
-	job.TaskIdentifier, job.QueueName, job.LastError = orZero(task), orZero(queue), orZero(lastError)
-	job.Key, job.LockedBy = orZero(key), orZero(lockedBy)
-	if flags != nil {
-		if job.Flags, err = flagNames([]byte(*flags)); err != nil {
-			return nil, fmt.Errorf("read flags of job %d: %w", job.ID, err)
-		}
-	}
-	return &job, nil
-}
-
-func orZero[T any](p *T) (v T) {
-	if p != nil {
-		v = *p
-	}
-	return v
-}
-
-// flagNames returns the keys of the object in the column flags.
-func flagNames(object []byte) ([]string, error) {
-	var set map[string]any
-	if err := json.Unmarshal(object, &set); err != nil {
-		return nil, err
-	}
-	return slices.Sorted(maps.Keys(set)), nil
+// columns returns where the values of a row with these columns go.
+func (j *JobInfo) columns() []any {
+	return []any{rows.OrZero(&j.TaskIdentifier), rows.OrZero(&j.QueueName), &j.ID, &j.Priority, rows.Time(&j.RunAt), &j.Attempts, &j.MaxAttempts,
+		rows.OrZero(&j.LastError), rows.Time(&j.CreatedAt), rows.Time(&j.UpdatedAt), rows.OrZero(&j.Key), rows.Time(&j.LockedAt), rows.OrZero(&j.LockedBy),
+		&j.Revision, rows.Keys(&j.Flags)}
 }

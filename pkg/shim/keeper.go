@@ -70,7 +70,7 @@ func (k *keeper) run(ctx context.Context) {
 func (k *keeper) complain(ctx context.Context, err error) {
 	switch {
 	case ctx.Err() != nil:
-	case isMistake(err) || isRefusal(err) || errors.Is(err, ErrBreakingMigration):
+	case sqlstate.IsMistake(err) || sqlstate.IsRefusal(err) || errors.Is(err, ErrBreakingMigration):
 		k.fail(err)
 	default:
 		k.queries.warn(k.logger, "call of the database failed, worker will try again", err)

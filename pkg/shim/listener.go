@@ -9,14 +9,13 @@ import (
 	"time"
 
 	"github.com/jackc/pgx/v5"
-	"github.com/jackc/pgx/v5/pgconn"
+
+	"github.com/gwsql/gw/internal/connection"
+	"github.com/gwsql/gw/internal/sqlstate"
 )
 
 const (
 	connectTimeout = 10 * time.Second
-	pingTimeout    = 5 * time.Second
-	// silence is the time without a notification after which the connection is tested.
-	silence = 30 * time.Second
 	// healthy is how long a connection must have lived so that its loss resets the back-off.
 	healthy = time.Minute
 )
@@ -24,19 +23,28 @@ const (
 // errMoved closes a listening connection to a server that may no longer receive the notifications.
 var errMoved = errors.New("the server was read-only, reconnecting to the primary")
 
+// notices are what the listener tells the other loops.
+type notices struct {
+	inserted signal      // "jobs:insert"
+	migrated signal      // "worker:migrate", or one may have been missed
+	listens  signal      // notifications arrive from now on; earlier ones may have been missed
+	anew     atomic.Bool // it listens again after a failure: the server may be a different one; set before listens
+	broke    atomic.Bool // a healthy connection broke
+}
+
+func newNotices() *notices {
+	return &notices{inserted: newSignal(), migrated: newSignal(), listens: newSignal()}
+}
+
 // listener passes notifications on. It has a connection of its own that does nothing else, so that notifications are
 // always read.
 type listener struct {
-	connect  func(context.Context) (*pgx.Conn, error)
-	listens  signal       // notifications arrive from now on; earlier ones may have been missed
-	inserted signal       // "jobs:insert"
-	migrated signal       // "worker:migrate", or one may have been missed
-	moved    signal       // writes may go to another server now
-	broke    *atomic.Bool // a healthy connection broke
-	anew     *atomic.Bool // it listens again after a failure: the server may be a different one
-	outage   *outage
-	logger   *slog.Logger
-	events   *eventBus
+	*notices
+	connect func(context.Context) (*pgx.Conn, error)
+	moved   signal // writes may go to another server now
+	outage  *outage
+	logger  *slog.Logger
+	events  *eventBus
 }
 
 // run listens until ctx ends. It replaces a lost connection.
@@ -51,7 +59,7 @@ func (l *listener) run(ctx context.Context) {
 			return
 		}
 		emit(l.events, ListenFailed{Err: err})
-		if isOutage(err) {
+		if sqlstate.IsOutage(err) {
 			l.outage.found(err)
 		} else {
 			l.logger.Warn("listening connection failed, worker will connect again", "error", err)
@@ -84,11 +92,7 @@ func (l *listener) listen(ctx context.Context, first bool) (time.Duration, error
 		case <-ctx.Done():
 		}
 	}()
-	defer func() {
-		ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), pingTimeout)
-		defer cancel()
-		_ = conn.Close(ctx) // it is broken or no longer needed
-	}()
+	defer connection.Close(ctx, conn)
 
 	emit(l.events, ListenConnected{})
 
@@ -100,7 +104,7 @@ func (l *listener) listen(ctx context.Context, first bool) (time.Duration, error
 	l.listens.set()
 	l.migrated.set()
 	for {
-		notification, err := waitForNotification(ctx, conn)
+		notification, err := connection.WaitForNotification(ctx, conn)
 		if err != nil {
 			if cause := context.Cause(ctx); errors.Is(cause, errMoved) {
 				err = cause
@@ -128,26 +132,4 @@ func (l *listener) open(ctx context.Context) (*pgx.Conn, error) {
 		return nil, fmt.Errorf("listen: %w", err)
 	}
 	return conn, nil
-}
-
-// waitForNotification returns the next notification. It pings a connection that was silent for long,
-// because the other end may be gone without closing it.
-func waitForNotification(ctx context.Context, conn *pgx.Conn) (*pgconn.Notification, error) {
-	for {
-		waiting, cancel := context.WithTimeout(ctx, silence)
-		notification, err := conn.WaitForNotification(waiting)
-		cancel()
-		if err == nil {
-			return notification, nil
-		}
-		if ctx.Err() != nil || !pgconn.Timeout(err) {
-			return nil, fmt.Errorf("wait for notification: %w", err)
-		}
-		pinging, cancel := context.WithTimeout(ctx, pingTimeout)
-		err = conn.Ping(pinging)
-		cancel()
-		if err != nil {
-			return nil, fmt.Errorf("ping: %w", err)
-		}
-	}
 }

@@ -2,10 +2,7 @@ package shim
 
 import (
 	"context"
-	"database/sql/driver"
 	"errors"
-	"io"
-	"net"
 	"slices"
 	"sync"
 	"sync/atomic"
@@ -14,6 +11,7 @@ import (
 	"github.com/jackc/pgx/v5/pgconn"
 	"github.com/jackc/pgx/v5/pgxpool"
 
+	"github.com/gwsql/gw/internal/connection"
 	"github.com/gwsql/gw/internal/guard"
 	"github.com/gwsql/gw/internal/sqlstate"
 )
@@ -65,28 +63,12 @@ func asLost(ctx context.Context, err error, when lossTime) error {
 	isOther := func() bool {
 		isDue := pgconn.Timeout(err) || errors.Is(err, context.Canceled) || errors.Is(err, context.DeadlineExceeded)
 		state := sqlstate.Of(err)
-		return isDue || when != atBegin && state != "" && !isLostStatement(state) && !isOutage(err)
+		return isDue || when != atBegin && state != "" && !connection.IsLostStatement(state) && !sqlstate.IsOutage(err)
 	}
 	if err == nil || ctx.Err() != nil || guard.Ask(false, isOther) {
 		return err
 	}
 	return &lostError{err, when}
-}
-
-// isLostConnection reports whether an error is one that pgx and other drivers return when a connection is lost or cannot be opened. Other
-// clients return most of these errors, too, but not all.
-func isLostConnection(err error) bool {
-	if _, isConnect := errors.AsType[*pgconn.ConnectError](err); isConnect || sqlstate.Of(err) != "" {
-		return isOutage(err)
-	}
-	if pgconn.Timeout(err) {
-		return false
-	}
-	if op, isOp := errors.AsType[*net.OpError](err); isOp {
-		return op.Op == "read" || op.Op == "write"
-	}
-	return pgconn.SafeToRetry(err) || slices.ContainsFunc([]error{io.EOF, io.ErrUnexpectedEOF, net.ErrClosed, driver.ErrBadConn},
-		func(lost error) bool { return errors.Is(err, lost) })
 }
 
 // broken returns how many connections the pool could not open or has given up because they were broken.
@@ -95,19 +77,27 @@ func broken(pool *pgxpool.Pool) int64 {
 	return s.NewConnsCount() - int64(s.TotalConns()) - s.MaxLifetimeDestroyCount() - s.MaxIdleDestroyCount()
 }
 
-// watchPool remembers the number of broken connections before a handler is called that may use the pool.
-func (e *executor) watchPool(w *Worker) {
-	if w != nil && w.pool != nil && e.started.Sub(e.brokenAt) > brokenAge {
-		e.broken, e.brokenAt = broken(w.pool), e.started
+// poolWatch knows whether the pool has lost connections while a handler ran that may use it.
+type poolWatch struct {
+	broken              int64 // connections that the pool had lost at a time shortly before the call
+	brokenAt            time.Time
+	hasLost, lostBefore bool // this call and the one before it have lost their connections
+	retry               backoff
+}
+
+// begin is called before a handler.
+func (p *poolWatch) begin(w *host, now time.Time) {
+	if w != nil && w.pool != nil && now.Sub(p.brokenAt) > brokenAge {
+		p.broken, p.brokenAt = broken(w.pool), now
 	}
 }
 
 // hasLostConnection reports whether the pool has lost a connection since the handler was called. The pool may still be closing it.
-func (e *executor) hasLostConnection(w *Worker) bool {
-	if w == nil || w.pool == nil || e.brokenAt.IsZero() {
+func (p *poolWatch) hasLostConnection(w *host) bool {
+	if w == nil || w.pool == nil || p.brokenAt.IsZero() {
 		return false
 	}
-	for end := time.Now().Add(closeTime); broken(w.pool) <= e.broken; time.Sleep(time.Millisecond) {
+	for end := time.Now().Add(closeTime); broken(w.pool) <= p.broken; time.Sleep(time.Millisecond) {
 		if time.Now().After(end) {
 			return false
 		}
@@ -115,41 +105,25 @@ func (e *executor) hasLostConnection(w *Worker) bool {
 	return true
 }
 
-// isLost reports whether an attempt has ended with err because a connection was lost; cause is why its context has ended.
-func (e *executor) isLost(job *Job, task task, cause, err error) bool {
-	when, isKnown := lostWhen(err)
-	switch {
-	case isKnown && when == atBegin:
-		return true
-	case isKnown:
-	case cause != nil || !guard.Ask(false, func() bool { return isLostConnection(err) }):
-		return false
-	case job.hold.isCompleting():
-	case task.inTx || !e.hasLostConnection(job.worker):
-		return false
-	}
-	return e.losses.add(job.ID) < mostLosses
-}
-
 // pause waits after a call that has lost its connection, if the one before it had, too. Meanwhile the job is not claimed again.
-func (e *executor) pause() {
-	if !e.hasLost && e.lostBefore {
-		timer := time.NewTimer(min(e.retry.next(), mostPause))
+func (p *poolWatch) pause(handling context.Context) {
+	if !p.hasLost && p.lostBefore {
+		timer := time.NewTimer(min(p.retry.next(), mostPause))
 		defer timer.Stop()
 		select {
 		case <-timer.C:
-		case <-e.handling.Done():
+		case <-handling.Done():
 		}
 	}
-	e.hasLost = true
+	p.hasLost = true
 }
 
-// endCall is called after each call of a handler.
-func (e *executor) endCall() {
-	if !e.hasLost {
-		e.retry.reset()
+// end is called after each call of a handler.
+func (p *poolWatch) end() {
+	if !p.hasLost {
+		p.retry.reset()
 	}
-	e.lostBefore, e.hasLost = e.hasLost, false
+	p.lostBefore, p.hasLost = p.hasLost, false
 }
 
 // losses counts for some jobs how often in a row they have lost their connections.

@@ -19,14 +19,13 @@ import (
 func executed(t *testing.T, jobs []*Job, task task) []outcome {
 	t.Helper()
 	outcomes := make(chan outcome, len(jobs))
-	e := &executor{
-		losses:  &losses{},
+	e := &executor{crew: &crew{
 		backlog: newBacklog(ration.New(1, 0)), outcomes: outcomes, events: &eventBus{}, handling: t.Context(),
-	}
+	}}
 	if !e.begin(jobs) {
 		t.Fatal("it does not begin")
 	}
-	go e.executeMany(jobs, task)
+	go e.execute(jobs, task)
 	all := make([]outcome, len(jobs))
 	for range jobs {
 		o := <-outcomes
@@ -81,9 +80,9 @@ func TestAHandlerOfSeveralJobsThatDoesNotReturnAnErrorForEachFailsThemAll(t *tes
 func TestOneOfSeveralJobsIsLostAlone(t *testing.T) {
 	jobs := heldJobs(3)
 	outcomes := make(chan outcome, 3)
-	e := &executor{losses: &losses{}, backlog: newBacklog(ration.New(1, 0)), outcomes: outcomes, handling: t.Context()}
+	e := &executor{crew: &crew{backlog: newBacklog(ration.New(1, 0)), outcomes: outcomes, handling: t.Context()}}
 	e.begin(jobs)
-	e.executeMany(jobs, task{many: func(ctx context.Context, _ []*Job) []error {
+	e.execute(jobs, task{many: func(ctx context.Context, _ []*Job) []error {
 		e.interrupt(jobs[1], ErrLeaseLost)
 		if ctx.Err() != nil {
 			t.Error("the context of all has ended")
@@ -100,9 +99,9 @@ func TestOneOfSeveralJobsIsLostAlone(t *testing.T) {
 func TestOneOfSeveralJobsIsCanceledWithoutEndingTheOthers(t *testing.T) {
 	jobs := heldJobs(3)
 	outcomes := make(chan outcome, 3)
-	e := &executor{losses: &losses{}, backlog: newBacklog(ration.New(1, 0)), outcomes: outcomes, handling: t.Context()}
+	e := &executor{crew: &crew{backlog: newBacklog(ration.New(1, 0)), outcomes: outcomes, handling: t.Context()}}
 	e.begin(jobs)
-	e.executeMany(jobs, task{many: func(ctx context.Context, _ []*Job) []error {
+	e.execute(jobs, task{many: func(ctx context.Context, _ []*Job) []error {
 		e.interrupt(jobs[0], ErrCanceled)
 		e.interrupt(jobs[1], ErrCanceled)
 		if ctx.Err() != nil {
@@ -126,9 +125,9 @@ func TestALoneJobOfAHandlerOfSeveralIsEnded(t *testing.T) {
 		"lost":     {func(e *executor, job *Job) { e.interrupt(job, ErrLeaseLost) }, ErrLeaseLost},
 	} {
 		jobs := heldJobs(1)
-		e := &executor{losses: &losses{}, backlog: newBacklog(ration.New(1, 0)), outcomes: make(chan outcome, 1), handling: t.Context()}
+		e := &executor{crew: &crew{backlog: newBacklog(ration.New(1, 0)), outcomes: make(chan outcome, 1), handling: t.Context()}}
 		e.begin(jobs)
-		e.executeMany(jobs, task{timeout: time.Hour, many: func(ctx context.Context, _ []*Job) []error {
+		e.execute(jobs, task{timeout: time.Hour, many: func(ctx context.Context, _ []*Job) []error {
 			c.end(e, jobs[0])
 			<-ctx.Done()
 			if cause := context.Cause(ctx); !errors.Is(cause, c.want) {
@@ -161,13 +160,12 @@ func TestSeveralJobsWhoseHandlerIsLeftBehindAreReturned(t *testing.T) {
 	started, end := make(chan struct{}), make(chan struct{})
 	left := make(chan struct{})
 	e := &executor{
-		losses:  &losses{},
-		backlog: newBacklog(ration.New(1, 0)), outcomes: outcomes, handling: t.Context(), stopped: func() {},
+		crew: &crew{backlog: newBacklog(ration.New(1, 0)), outcomes: outcomes, handling: t.Context()}, stopped: func() {},
 	}
 	e.begin(jobs)
 	go func() {
 		defer close(left)
-		e.executeMany(jobs, task{many: func(context.Context, []*Job) []error {
+		e.execute(jobs, task{many: func(context.Context, []*Job) []error {
 			close(started)
 			<-end
 			return nil
@@ -239,7 +237,7 @@ func TestAnExecutorTakesItsShareOfTheJobsOfATask(t *testing.T) {
 		t.Helper()
 		b.idle = idle
 		var got []int64
-		for _, job := range b.more(first(b), most) {
+		for _, job := range b.more(b.next(), most) {
 			got = append(got, job.ID)
 		}
 		if !slices.Equal(got, want) {
@@ -273,7 +271,7 @@ func TestWhatIsSaidOfATransactionDecidesWhatTheHandlersErrorMeans(t *testing.T) 
 	} {
 		t.Run(name, func(t *testing.T) {
 			jobs := heldJobs(1)
-			jobs[0].worker = &Worker{}
+			jobs[0].worker = &host{}
 			o := executed(t, jobs, task{many: func(_ context.Context, jobs []*Job) []error {
 				completion, err := CompletionOf(jobs)
 				if err != nil {
@@ -291,7 +289,7 @@ func TestWhatIsSaidOfATransactionDecidesWhatTheHandlersErrorMeans(t *testing.T) 
 
 func TestACompletionNamesTheJobsThatWereLost(t *testing.T) {
 	jobs := heldJobs(3)
-	worker := &Worker{}
+	worker := &host{}
 	for _, job := range jobs {
 		job.worker = worker
 	}
@@ -310,7 +308,7 @@ func TestACompletionNamesTheJobsThatWereLost(t *testing.T) {
 
 func TestOnlyJobsThatOneWorkerHoldsCanBeCompletedTogether(t *testing.T) {
 	jobs := heldJobs(2)
-	jobs[0].worker, jobs[1].worker = &Worker{}, &Worker{}
+	jobs[0].worker, jobs[1].worker = &host{}, &host{}
 	for _, wrong := range [][]*Job{nil, jobs, {{ID: 1}}} {
 		if _, err := CompletionOf(wrong); err == nil {
 			t.Errorf("no error for %d jobs", len(wrong))

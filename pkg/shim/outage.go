@@ -1,15 +1,9 @@
 package shim
 
 import (
-	"errors"
-	"io"
 	"log/slog"
-	"net"
-	"slices"
 	"sync"
 	"time"
-
-	"github.com/jackc/pgx/v5/pgconn"
 
 	"github.com/gwsql/gw/internal/sqlstate"
 )
@@ -73,8 +67,8 @@ func (o *outage) lasts() bool {
 func (q *queries) warn(logger *slog.Logger, message string, err error, attrs ...any) {
 	attrs = append(attrs, "error", err)
 	switch {
-	case isReadOnly(err): // logged when the call failed
-	case isOutage(err):
+	case sqlstate.IsReadOnly(err): // logged when the call failed
+	case sqlstate.IsOutage(err):
 		q.outage.found(err)
 		logger.Debug(message, attrs...)
 	case q.outage.lasts():
@@ -82,21 +76,4 @@ func (q *queries) warn(logger *slog.Logger, message string, err error, attrs ...
 	default:
 		logger.Warn(message, attrs...)
 	}
-}
-
-// isOutage reports whether an error means that a connection was lost or could not be opened because of the network, or
-// because the server is stopping, starting or recovering. A timeout of a call does not count: the call may be the cause.
-func isOutage(err error) bool {
-	state := sqlstate.Of(err)
-	if state != "" {
-		return inClass(err, "08") || slices.Contains([]string{"57P01", "57P02", "57P03"}, state)
-	}
-	if _, ok := errors.AsType[*pgconn.ConnectError](err); ok {
-		return true
-	}
-	if pgconn.Timeout(err) {
-		return false
-	}
-	_, isNetwork := errors.AsType[net.Error](err)
-	return isNetwork || pgconn.SafeToRetry(err) || errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF) || errors.Is(err, net.ErrClosed)
 }

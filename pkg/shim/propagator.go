@@ -57,7 +57,7 @@ func addedBy(adding, really string, carried any, parameter string) string {
 
 // readCarried reads the values stored with jobs. If that fails, the jobs run without them.
 func (q *queries) readCarried(ctx context.Context, jobs []*Job) {
-	if q.worker.cfg.Propagator == nil {
+	if q.worker.propagator == nil {
 		return
 	}
 	byID := make(map[int64]*Job, len(jobs))
@@ -80,7 +80,7 @@ func (q *queries) readCarried(ctx context.Context, jobs []*Job) {
 		return err
 	})
 	if err != nil {
-		q.worker.logger().Warn("contexts of jobs could not be read, jobs run without them", "error", err)
+		q.worker.ownLogger().Warn("contexts of jobs could not be read, jobs run without them", "error", err)
 	}
 }
 
@@ -89,5 +89,5 @@ func (j *Job) within(ctx context.Context) context.Context {
 	if j.carried == nil {
 		return ctx
 	}
-	return j.worker.cfg.Propagator.Extract(ctx, j.carried)
+	return j.worker.propagator.Extract(ctx, j.carried)
 }

@@ -2,16 +2,13 @@ package shim
 
 import (
 	"context"
-	"errors"
-	"slices"
-	"strings"
 	"sync/atomic"
 	"time"
 
 	"github.com/jackc/pgx/v5"
-	"github.com/jackc/pgx/v5/pgconn"
 	"github.com/jackc/pgx/v5/pgxpool"
 
+	"github.com/gwsql/gw/internal/connection"
 	"github.com/gwsql/gw/internal/sqlstate"
 	"github.com/gwsql/gw/internal/statement"
 )
@@ -26,7 +23,7 @@ type queries struct {
 	pool     *pgxpool.Pool
 	schema   string // quoted
 	workerID string
-	worker   *Worker // set in the jobs
+	worker   *host // set in the jobs
 	readOnly *readOnly
 	outage   *outage
 
@@ -53,11 +50,11 @@ func (q *queries) callWhileHeard(ctx context.Context, fn func(context.Context, *
 	acquiring, cancel := context.WithTimeout(ctx, callTimeout)
 	defer cancel()
 	return q.pool.AcquireFunc(acquiring, func(conn *pgxpool.Conn) error {
-		heard, end := linkOf(conn.Conn()).whileHeard(ctx, callTimeout)
+		heard, end := connection.WhileHeard(ctx, conn.Conn(), callTimeout)
 		defer end()
 		err := q.on(heard, conn.Conn(), fn)
-		if err != nil && context.Cause(heard) == errSilent {
-			return errSilent
+		if err != nil && context.Cause(heard) == connection.ErrSilent {
+			return connection.ErrSilent
 		}
 		return err
 	})
@@ -65,10 +62,10 @@ func (q *queries) callWhileHeard(ctx context.Context, fn func(context.Context, *
 
 func (q *queries) on(ctx context.Context, conn *pgx.Conn, fn func(context.Context, *pgx.Conn) error) error {
 	err := fn(ctx, conn)
-	for tries := 0; tries < maxOvertaken && isOvertaken(err); tries++ {
+	for tries := 0; tries < maxOvertaken && sqlstate.IsOvertaken(err); tries++ {
 		err = fn(ctx, conn)
 	}
-	if isReadOnly(err) {
+	if sqlstate.IsReadOnly(err) {
 		q.readOnly.found()
 		_ = conn.Close(ctx) // the next connection may lead to the primary
 	}
@@ -115,7 +112,7 @@ type identity struct {
 func (q *queries) register(ctx context.Context, me identity) error {
 	return q.call(ctx, func(ctx context.Context, conn *pgx.Conn) error {
 		if q.worker != nil { // nil in tests of the queries
-			q.worker.encoding.Store(new(conn.PgConn().ParameterStatus("server_encoding")))
+			q.worker.encoding.Store(conn.PgConn().ParameterStatus("server_encoding"))
 		}
 		_, err := conn.Exec(ctx, q.text(
 			`select S.register_worker($1::text, $2::text[], $3::integer, $4::text, $5::integer, $6::text)`),
@@ -163,40 +160,4 @@ func (q *queries) wakeUp(ctx context.Context) error {
 func (q *queries) stillInFlight(ctx context.Context, transactions []int64) (still []int64, err error) {
 	err = q.row(ctx, &still, `select S.still_in_flight($1::bigint[])`, transactions)
 	return still, err
-}
-
-// isMistake reports whether the database lacks something that the worker needs: a table, function or privilege (class
-// 42), the schema (3F), or a valid plan or prepared statement (0A, 26). Trying again does not help. Errors of a user's
-// trigger do not count.
-func isMistake(err error) bool {
-	if !inClass(err, "42", "3F", "0A", "26") {
-		return false
-	}
-	refusal, ok := errors.AsType[*pgconn.PgError](err)
-	return !ok || !isFromTrigger(refusal)
-}
-
-// isOvertaken reports whether an error may be due to a migration that was committed before or during the call, so that the next
-// call succeeds: it has invalidated a cached plan, which fails once per connection (0A000), or replaced one of our functions,
-// so that the old one calls another that does not exist any more (42883).
-func isOvertaken(err error) bool {
-	refusal, ok := errors.AsType[*pgconn.PgError](err)
-	return ok && (refusal.Code == "0A000" ||
-		refusal.Code == "42883" && strings.Contains(refusal.Where, "PL/pgSQL") && !isFromTrigger(refusal))
-}
-
-// isAboutRow reports whether an error may be caused by a single row, which the server cannot read, convert or send: an
-// invalid value (22), too little memory (53, but not a full disk or too many connections), a limit (54), or damage
-// (XX).
-func isAboutRow(err error) bool {
-	return inClass(err, "22", "53", "54", "XX") && !slices.Contains([]string{"53100", "53300", "53400"}, sqlstate.Of(err))
-}
-
-// isRefusal reports whether the database refused a value that it was sent (22, 23), or its functions did (GW).
-func isRefusal(err error) bool { return inClass(err, "22", "23", "GW") }
-
-// Errors of other classes, such as lost connections, are transient.
-func inClass(err error, classes ...string) bool {
-	state := sqlstate.Of(err)
-	return len(state) == 5 && slices.Contains(classes, state[:2])
 }

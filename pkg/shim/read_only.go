@@ -3,12 +3,7 @@ package shim
 import (
 	"log/slog"
 	"sync/atomic"
-
-	"github.com/gwsql/gw/internal/sqlstate"
 )
-
-// readOnlyState is the SQLSTATE with which a hot standby, or a server set to read-only, refuses every call.
-const readOnlyState = "25006"
 
 // readOnly records that the server is read-only, so that this is logged once and not by each loop at each attempt. Such
 // a server was the primary before a failover, or will become it. Connections to it are closed, because the next one may
@@ -33,6 +28,3 @@ func (r *readOnly) over() {
 		r.moved.set()
 	}
 }
-
-// isReadOnly reports whether an error means that the server is read-only, which is logged already.
-func isReadOnly(err error) bool { return sqlstate.Of(err) == readOnlyState }

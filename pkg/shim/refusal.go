@@ -3,11 +3,7 @@ package shim
 import (
 	"context"
 	"fmt"
-	"regexp"
 	"strconv"
-	"strings"
-
-	"github.com/jackc/pgx/v5/pgconn"
 
 	"github.com/gwsql/gw/internal/sqlstate"
 )
@@ -34,11 +30,11 @@ func (f *finisher) writeRefused(ctx context.Context, verb string, o outcome, ref
 			}
 			return
 		}
-		if !isRefusedOutcome(err) {
+		if !sqlstate.IsRefusedOutcome(err) {
 			break
 		}
 	}
-	if !isRefusedOutcome(err) {
+	if !sqlstate.IsRefusedOutcome(err) {
 		f.lose(1, fmt.Errorf("fail job %d: %w", o.job.ID, err))
 		return
 	}
@@ -89,32 +85,3 @@ func (e *RefusedError) Unwrap() []error {
 
 // maxDoubtfulTries is how often an outcome is tried while the error is doubtful: for some seconds.
 const maxDoubtfulTries = 6
-
-// isDoubtful reports whether an error is usually transient, such as conflicts of transactions (40) and internal errors
-// (XX), but may also be caused by the row and then permanent.
-func isDoubtful(err error) bool { return inClass(err, "40", "XX") }
-
-// isRefusedOutcome reports whether the database refused an outcome because of its content, as a trigger may do. Other
-// errors are transient ones of the connection (08, 25, 28) and of the server (53, 55, 57, 58, F0), or mistakes.
-func isRefusedOutcome(err error) bool {
-	return sqlstate.Of(err) != "" && !inClass(err, "08", "25", "28", "53", "55", "57", "58", "F0") && !isMistake(err)
-}
-
-// triggerFunction matches a function without arguments in a line of an error's context.
-var triggerFunction = regexp.MustCompile(`([\w$]+)"?\(\)`)
-
-// isFromTrigger reports whether an error was raised in a trigger that is not the queue's. Each line of the context
-// names a function that was running; the queue's triggers have names with _gw_, and its other functions have arguments.
-// The language of these lines depends on the server's settings.
-func isFromTrigger(err *pgconn.PgError) bool {
-	for line := range strings.Lines(err.Where) {
-		if !strings.Contains(line, "PL/") {
-			continue
-		}
-		name := triggerFunction.FindStringSubmatch(line)
-		if !strings.Contains(line, "PL/pgSQL") || name != nil && !strings.HasPrefix(name[1], "_gw_") {
-			return true
-		}
-	}
-	return false
-}

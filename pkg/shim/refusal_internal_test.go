@@ -9,29 +9,9 @@ import (
 
 	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/pgconn"
-)
 
-func TestAnErrorIsATriggersIfOneOfTheUsersWasRunning(t *testing.T) {
-	for where, want := range map[string]bool{
-		"": false,
-		"PL/pgSQL function graphile_worker._gw_complete_claim(text,bigint[],bigint) line 5 at SQL statement": false,
-		"PL/pgSQL function graphile_worker._gw_free_queues(text,integer[]) line 3 at PERFORM\n" +
-			"SQL statement \"SELECT graphile_worker.f(now())\"\n" +
-			"PL/pgSQL function graphile_worker._gw_fail_jobs(text,bigint[]) line 9 at PERFORM": false,
-		"PL/pgSQL function graphile_worker._gw_queue_freed() line 3 at PERFORM":                                                    false,
-		"PL/pgSQL function \"Jobs of ours\"._gw_queue_freed() line 3 at PERFORM":                                                   false,
-		"PL/pgSQL function public.audit() line 1 at RAISE":                                                                         true,
-		"PL/pgSQL function \"audit jobs\"() line 1 at RAISE":                                                                       true,
-		"PL/pgSQL function graphile_worker.audit() line 1 at RAISE":                                                                true,
-		"SQL statement \"insert into x\nvalues (1)\"\nPL/pgSQL-Funktion audit() Zeile 1 bei SQL-Anweisung\nSQL-Anweisung »delete«": true,
-		"PL/pgSQL function public.helper(integer) line 1 at RETURN\nfonction PL/pgSQL audit(), ligne 1, à PERFORM":                 true,
-		"PL/Python function \"audit\"":                                                                                             true,
-	} {
-		if got := isFromTrigger(&pgconn.PgError{Where: where}); got != want {
-			t.Errorf("%q: %t", where, got)
-		}
-	}
-}
+	"github.com/gwsql/gw/internal/sqlstate"
+)
 
 // A migration that commits during a call replaces the functions that the old one calls. The call is repeated; an error that stays
 // is a mistake, or of the user's trigger.
@@ -57,8 +37,8 @@ func TestACallThatAMigrationHasOvertakenIsRepeated(t *testing.T) {
 			if isCured := err == nil; isCured != (want.repeated && passes > 0) {
 				t.Errorf("%q: error %v after %d calls", where, err, calls)
 			}
-			if err != nil && (isMistake(err) != want.isMistake || isRefusedOutcome(err) == want.isMistake) {
-				t.Errorf("%q: is a mistake %t, a refusal %t", where, isMistake(err), isRefusedOutcome(err))
+			if err != nil && (sqlstate.IsMistake(err) != want.isMistake || sqlstate.IsRefusedOutcome(err) == want.isMistake) {
+				t.Errorf("%q: is a mistake %t, a refusal %t", where, sqlstate.IsMistake(err), sqlstate.IsRefusedOutcome(err))
 			}
 		}
 	}

@@ -56,7 +56,8 @@ func (j *Job) encoding() string {
 	if j.worker == nil {
 		return ""
 	}
-	return orZero(j.worker.encoding.Load())
+	encoding, _ := j.worker.encoding.Load().(string)
+	return encoding
 }
 
 // Result returns what [Job.SetResult] has set, nil without. It is meant for middleware and for tests of handlers.

@@ -6,15 +6,20 @@ import (
 	"fmt"
 	"log/slog"
 	"sync"
-	"sync/atomic"
 	"time"
 
 	"github.com/jackc/pgx/v5"
 
+	"github.com/gwsql/gw/internal/connection"
+	"github.com/gwsql/gw/internal/sqlstate"
 	"github.com/gwsql/gw/pkg/shim/internal/ration"
 )
 
 const (
+	// ownConnections is the number of connections on which a worker calls the database, so that none of its calls waits for one that
+	// a handler holds: one for claims and a second one in a flood, one for outcomes, one for heartbeats, one for the sweep, which is
+	// slow in a large table, and one for recurring jobs, which is slow after an outage. An idle worker needs one at a time.
+	ownConnections = 6
 	// abandonTime is how long handlers may continue after their contexts ended before their jobs are returned without
 	// them.
 	abandonTime = 10 * time.Second
@@ -40,25 +45,19 @@ type session struct {
 	logger  *slog.Logger
 	queries *queries
 
-	wake     signal
-	heard    signal
-	migrated signal
+	notices  *notices
 	backlog  *backlog
-	canceled *cancellations
-	losses   losses
+	crew     *crew
 	outcomes chan outcome
 	settled  chan settlement
 
-	running     *running
-	alone       aloneNotice
-	listenBroke atomic.Bool
-	listensAnew atomic.Bool
+	advice      adviceBox
 	events      *eventBus
 	abandonTime time.Duration // the constant, except in a test
 }
 
 func newSession(w *Worker, once bool) *session {
-	logger := w.logger()
+	logger := w.ownLogger()
 	held := w.cfg.Concurrency + ration.MaxAhead + maxUnwritten
 	s := &session{
 		worker: w,
@@ -67,39 +66,38 @@ func newSession(w *Worker, once bool) *session {
 		queries: &queries{
 			schema:   pgx.Identifier{w.cfg.Schema}.Sanitize(),
 			workerID: w.cfg.WorkerID,
-			worker:   w,
+			worker:   w.host,
 			readOnly: &readOnly{logger: logger, moved: newSignal()},
 			outage: &outage{
 				logger: logger, gone: "database cannot be reached, worker will try again", back: "database can be reached again",
 			},
 		},
-		wake:     newSignal(),
-		heard:    newSignal(),
-		migrated: newSignal(),
+		notices:  newNotices(),
 		backlog:  newBacklog(ration.New(w.cfg.Concurrency, w.cfg.QueueBatch)),
 		outcomes: make(chan outcome, held),
 		settled:  make(chan settlement, held),
 
-		running:     &running{},
-		alone:       newAloneNotice(),
+		advice:      newAdviceBox(),
 		events:      &w.events,
 		abandonTime: abandonTime,
 	}
-	s.canceled = &cancellations{queries: s.queries}
+	s.crew = &crew{
+		tasks: &w.tasks, backlog: s.backlog, outcomes: s.outcomes, events: s.events, canceled: &cancellations{queries: s.queries},
+	}
 	return s
 }
 
 func (s *session) run(ctx context.Context) error {
 	// Work in progress when ctx ends is still finished in order, so nothing below depends on ctx itself.
 	base := context.WithoutCancel(ctx)
-	own, err := ownPool(base, s.worker.pool)
+	own, err := connection.OwnPool(base, s.worker.pool, ownConnections)
 	if err != nil {
 		return fmt.Errorf("start worker: %w", err)
 	}
 	defer own.Close()
 	s.queries.pool = own
-	pooler := &pooler{pool: own, connect: s.connectLikePool, listens: s.listens() && s.worker.cfg.ListenConfig == nil}
-	if err := pooler.check(ctx); err != nil {
+	listens := s.listens() && s.worker.cfg.ListenConfig == nil
+	if err := connection.CheckPooler(ctx, own, s.connectLikePool, listens); err != nil {
 		return fmt.Errorf("start worker: %w", err)
 	}
 
@@ -146,7 +144,7 @@ func (s *session) enroll(ctx context.Context, keeper *keeper, heartbeater *heart
 		if err == nil {
 			_, err = heartbeater.beat(enrolling)
 		}
-		if !isReadOnly(err) || !retry.wait(enrolling) {
+		if !sqlstate.IsReadOnly(err) || !retry.wait(enrolling) {
 			break
 		}
 	}
@@ -154,7 +152,7 @@ func (s *session) enroll(ctx context.Context, keeper *keeper, heartbeater *heart
 		return false, nil
 	}
 	if err != nil {
-		return false, fmt.Errorf("start worker: %w", advised(err))
+		return false, fmt.Errorf("start worker: %w", connection.Advised(err))
 	}
 	s.logger.Info("worker started", "tasks", tasks, "concurrency", s.worker.cfg.Concurrency)
 	emit(s.events, WorkerStarted{WorkerID: s.worker.ID(), Tasks: tasks, Concurrency: s.worker.cfg.Concurrency})
@@ -183,7 +181,7 @@ func (s *session) startFinisher(ctx context.Context, finisher *finisher) (finish
 func (s *session) result(cause error, finisher *finisher) error {
 	var errs []error
 	if !errors.Is(cause, errStopped) {
-		errs = append(errs, fmt.Errorf("run worker: %w", advised(cause)))
+		errs = append(errs, fmt.Errorf("run worker: %w", connection.Advised(cause)))
 	}
 	if n := finisher.unwritten + finisher.left; n > 0 {
 		errs = append(errs, fmt.Errorf("run worker: outcomes of %d jobs were not written", n))
@@ -224,7 +222,8 @@ func (s *session) work(ctx, claiming context.Context, stop context.CancelCauseFu
 		fetcher.run(claiming)
 		stop(errStopped)
 	})
-	executors := s.startExecutors(handling, &working)
+	s.crew.handling = handling
+	s.startExecutors(&working)
 	drained := make(chan struct{})
 	go func() {
 		working.Wait()
@@ -233,26 +232,22 @@ func (s *session) work(ctx, claiming context.Context, stop context.CancelCauseFu
 
 	s.awaitStop(ctx, claiming)
 	stop(errStopped)
-	s.drain(drained, cut, executors)
+	s.drain(drained, cut)
 }
 
 // startExecutors starts as many executors as the concurrency.
-func (s *session) startExecutors(handling context.Context, working *sync.WaitGroup) []*executor {
-	executors := make([]*executor, s.worker.cfg.Concurrency)
-	for i := range executors {
-		e := s.newExecutor(handling, func() {
+func (s *session) startExecutors(working *sync.WaitGroup) {
+	for i := range s.worker.cfg.Concurrency {
+		e := s.crew.newExecutor(func() {
 			emit(s.events, ExecutorStopped{Executor: i})
 			working.Done()
 		})
-		executors[i] = e
-		s.running.add(e)
 		working.Add(1)
 		go func() {
 			emit(s.events, ExecutorStarted{Executor: i})
 			e.run()
 		}()
 	}
-	return executors
 }
 
 // awaitStop waits until the worker is told to stop, a loop has failed, or RunOnce has nothing left to do.
@@ -271,10 +266,10 @@ func (s *session) awaitStop(ctx, claiming context.Context) {
 
 // drain waits until the executors have nothing left to do. Running handlers have the grace period; then their contexts
 // end, and after abandonTime their jobs are returned to the queue without waiting for them.
-func (s *session) drain(drained <-chan struct{}, cut context.CancelCauseFunc, executors []*executor) {
+func (s *session) drain(drained <-chan struct{}, cut context.CancelCauseFunc) {
 	s.logger.Info("worker is stopping", "grace", s.worker.cfg.Grace.String())
 	emit(s.events, ShutdownStarted{Grace: max(s.worker.cfg.Grace, 0)})
-	for i := range executors {
+	for i := range s.worker.cfg.Concurrency {
 		emit(s.events, ExecutorReleased{Executor: i})
 	}
 
@@ -294,7 +289,7 @@ func (s *session) drain(drained <-chan struct{}, cut context.CancelCauseFunc, ex
 	case <-time.After(s.abandonTime):
 	}
 	s.logger.Error("handlers did not return after their contexts ended, their jobs are returned to the queue")
-	for _, e := range executors {
+	for _, e := range s.crew.executors {
 		e.abandon()
 	}
 	<-drained

@@ -5,6 +5,8 @@ import (
 	"log/slog"
 
 	"github.com/jackc/pgx/v5"
+
+	"github.com/gwsql/gw/internal/connection"
 )
 
 // loop is what the loops of a session have in common.
@@ -24,7 +26,7 @@ func (s *session) newKeeper(fail func(error)) *keeper {
 		loop:     s.newLoop(fail),
 		tasks:    &s.worker.tasks,
 		me:       identify(s.worker.cfg.Concurrency),
-		migrated: s.migrated,
+		migrated: s.notices.migrated,
 	}
 }
 
@@ -35,10 +37,10 @@ func (s *session) newHeartbeater(k *keeper) *heartbeater {
 		isOutdated:  k.isOutdated,
 		changed:     s.worker.tasksUnknown,
 		complain:    k.complain,
-		running:     s.running,
-		alone:       s.alone,
+		crew:        s.crew,
+		advice:      s.advice,
 		backlog:     s.backlog,
-		listenBroke: &s.listenBroke,
+		listenBroke: &s.notices.broke,
 	}
 }
 
@@ -58,16 +60,12 @@ func (s *session) newListener() *listener {
 		lost.gone, lost.back = "listening connection failed, worker will connect again", "listening again"
 	}
 	return &listener{
-		connect:  s.connect,
-		listens:  s.heard,
-		inserted: s.wake,
-		migrated: s.migrated,
-		moved:    s.queries.readOnly.moved,
-		broke:    &s.listenBroke,
-		anew:     &s.listensAnew,
-		outage:   lost,
-		logger:   s.logger,
-		events:   s.events,
+		notices: s.notices,
+		connect: s.connect,
+		moved:   s.queries.readOnly.moved,
+		outage:  lost,
+		logger:  s.logger,
+		events:  s.events,
 	}
 }
 
@@ -81,8 +79,8 @@ func (s *session) newFetcher(fail func(error)) *fetcher {
 		outcomes:  s.outcomes,
 		sleep:     newSleep(s.queries, cfg.PollInterval, s.listens()),
 		once:      s.once,
-	}, cfg.PollInterval, s.alone)
-	f.wake, f.listens, f.anew, f.changed, f.settled = s.wake, s.heard, &s.listensAnew, s.worker.tasksChanged, s.settled
+	}, cfg.PollInterval, s.advice)
+	f.notices, f.changed, f.settled = s.notices, s.worker.tasksChanged, s.settled
 	return f
 }
 
@@ -92,19 +90,6 @@ func (s *session) newFinisher(fail func(error)) *finisher {
 		quiet:    s.worker.cfg.QuietSuccess,
 		outcomes: s.outcomes,
 		settled:  s.settled,
-	}
-}
-
-func (s *session) newExecutor(handling context.Context, stopped func()) *executor {
-	return &executor{
-		tasks:    &s.worker.tasks,
-		backlog:  s.backlog,
-		outcomes: s.outcomes,
-		canceled: s.canceled,
-		events:   s.events,
-		losses:   &s.losses,
-		handling: handling,
-		stopped:  stopped,
 	}
 }
 
@@ -118,5 +103,5 @@ func (s *session) connect(ctx context.Context) (*pgx.Conn, error) {
 
 // connectLikePool opens a connection with the configuration of the pool's.
 func (s *session) connectLikePool(ctx context.Context) (*pgx.Conn, error) {
-	return connectLike(ctx, s.worker.pool)
+	return connection.Like(ctx, s.worker.pool)
 }

@@ -128,15 +128,12 @@ func (s stepStore) find(ctx context.Context, name string) (saved string, found b
 func (s stepStore) read(ctx context.Context) (map[string]string, error) {
 	ctx, cancel := context.WithTimeout(ctx, callTimeout)
 	defer cancel()
-	stored := make(map[string]string)
-	err := s.client.each(ctx, func(scan func(...any) error) error {
-		var name, result string
-		if err := scan(&name, &result); err != nil {
-			return err
-		}
-		stored[name] = result
-		return nil
-	}, `select s.name, s.result::text from S.job_steps($1::bigint) as s`, s.job.ID)
+	list, err := listed(ctx, s.client, func(step *[2]string) []any { return []any{&step[0], &step[1]} },
+		`select s.name, s.result::text from S.job_steps($1::bigint) as s`, s.job.ID)
+	stored := make(map[string]string, len(list))
+	for _, step := range list {
+		stored[step[0]] = step[1]
+	}
 	return stored, err
 }
 
@@ -149,7 +146,7 @@ func (s stepStore) save(ctx context.Context, name, result string) (saved string,
 	defer cancel()
 	lease, release := s.job.hold.useLease()
 	defer release()
-	err = s.client.each(ctx, func(scan func(...any) error) error { return scan(&saved) },
+	saved, err = single[string](ctx, s.client,
 		`select S.save_step($1::text, $2::bigint, $3::bigint, $4::text, $5::json)::text`,
 		s.job.WorkerID(), s.job.ID, lease, name, storable.JSON(s.job.encoding(), result))
 	if sqlstate.Of(err) == "GWWLL" {

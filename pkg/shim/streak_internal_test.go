@@ -38,10 +38,10 @@ func TestJobsOfAQueueWaitForTheOnesBeforeThem(t *testing.T) {
 	b.add(claimOf(time.Now(), "a", "b", "a", "", "a", "b"), false, 10) // ids 1 to 6
 	var order []int64
 	for range 6 {
-		job := first(b)
+		job := b.next()
 		order = append(order, job.ID)
 		if job.ID == 1 { // one more executor takes a job while this one runs
-			other := first(b)
+			other := b.next()
 			order = append(order, other.ID)
 			b.ended(ran(other, time.Millisecond))
 		}
@@ -57,8 +57,8 @@ func TestJobsOfAQueueWaitForTheOnesBeforeThem(t *testing.T) {
 		t.Errorf("%d are busy, %d streaks, %d wait", b.busy, len(b.streaks), len(b.waiting))
 	}
 	b.add(claimOf(time.Now(), "a", "a", "b"), false, 10)
-	first(b)
-	if second := first(b); second.ID != 3 || len(b.waiting) != 0 {
+	b.next()
+	if second := b.next(); second.ID != 3 || len(b.waiting) != 0 {
 		t.Errorf("beside the first job of a queue runs %d, and %d could", second.ID, len(b.waiting))
 	}
 }
@@ -86,7 +86,7 @@ func TestAStreakThatEndsGivesItsOtherJobsBack(t *testing.T) {
 	} {
 		b := newBacklog(ration.New(1, 0))
 		b.add(claimOf(time.Now().Add(-time.Second), "a", "a", "a"), false, 10)
-		if unstarted := end(b, first(b)); !slices.Equal(idsOf(unstarted), []int64{2, 3}) {
+		if unstarted := end(b, b.next()); !slices.Equal(idsOf(unstarted), []int64{2, 3}) {
 			t.Errorf("if %s, %v are given back", name, idsOf(unstarted))
 		}
 		if b.busy != 0 || len(b.waiting) != 0 || len(b.streaks) != 0 {
@@ -104,7 +104,7 @@ func TestAStreakWaitsForTheAnswerToAnOutcomeOfAJobThatHasNotCompleted(t *testing
 	} {
 		b := newBacklog(ration.New(1, 0))
 		b.add(claimOf(time.Now(), "a", "a", "a"), false, 10)
-		job := first(b)
+		job := b.next()
 		b.ended(outcome{job: job, verdict: c.verdict, started: true})
 		if waits := len(b.waiting) == 0; waits != c.waits {
 			t.Errorf("after verdict %d the streak waits: %t", c.verdict, waits)
@@ -120,9 +120,9 @@ func TestAStreakWaitsForTheAnswerToAnOutcomeOfAJobThatHasNotCompleted(t *testing
 func TestAStreakOfWhichAJobWasLostEnds(t *testing.T) {
 	b := newBacklog(ration.New(1, 0))
 	b.add(claimOf(time.Now(), "a", "a", "a"), false, 10)
-	lost := first(b)
+	lost := b.next()
 	b.ended(ran(lost, 1))
-	if next := first(b); next.ID != 2 {
+	if next := b.next(); next.ID != 2 {
 		t.Errorf("job %d is the next one", next.ID)
 	}
 	if unstarted := b.settled(lost); !slices.Equal(idsOf(unstarted), []int64{3}) {
@@ -140,7 +140,7 @@ func TestStreaksGrowWhileTheyAreCut(t *testing.T) {
 		jobs := claimOf(time.Now(), slices.Repeat([]string{"a"}, most)...)
 		b.add(jobs, false, most)
 		for range most {
-			b.ended(ran(first(b), time.Microsecond))
+			b.ended(ran(b.next(), time.Microsecond))
 		}
 	}
 	if want := []int{1, 2, 3, 5, 9}; !slices.Equal(lengths, want) {
@@ -161,7 +161,7 @@ func TestStreaksGrowWhileTheyAreCut(t *testing.T) {
 func TestAnExecutorThatHasNothingToRunBesideStreaksIsClaimedFor(t *testing.T) {
 	b := newBacklog(learned(2, 20*time.Millisecond))
 	b.add(claimOf(time.Now(), slices.Repeat([]string{"a"}, 10)...), false, 11)
-	first(b)
+	b.next()
 	if got := wanted(b); got != 0 {
 		t.Errorf("%d are wanted while the other executor is busy, want none", got)
 	}

@@ -6,7 +6,6 @@ import (
 	"encoding/hex"
 	"errors"
 	"fmt"
-	"log/slog"
 	"sync"
 	"sync/atomic"
 
@@ -42,12 +41,8 @@ var (
 // Worker claims jobs, runs their handlers and reports the outcomes. Create it with [New], register handlers, then call
 // Run. Its methods may be called from any goroutine.
 type Worker struct {
-	pool *pgxpool.Pool
-	cfg  Config
-
-	completeAll string                 // the statement of a Completion
-	encoding    atomic.Pointer[string] // of the database, once it is known
-	isQueue     atomic.Bool            // for its clients
+	*host
+	cfg Config
 
 	stopping chan struct{} // closed by Stop and Kill
 	killing  chan struct{} // closed by Kill
@@ -81,10 +76,12 @@ func New(pool *pgxpool.Pool, cfg Config) (*Worker, error) {
 		return nil, fmt.Errorf("make worker: %w", err)
 	}
 	w := &Worker{
-		pool: pool,
-		cfg:  cfg,
-		completeAll: statement.In(pgx.Identifier{cfg.Schema}.Sanitize(),
-			`select S._gw_complete_all($1::text, $2::bigint[], $3::bigint[], $4::text[]::json[])`),
+		host: &host{
+			pool: pool, schema: cfg.Schema, workerID: cfg.WorkerID, propagator: cfg.Propagator, logger: cfg.Logger,
+			completeAll: statement.In(pgx.Identifier{cfg.Schema}.Sanitize(),
+				`select S._gw_complete_all($1::text, $2::bigint[], $3::bigint[], $4::text[]::json[])`),
+		},
+		cfg:          cfg,
 		stopping:     make(chan struct{}),
 		killing:      make(chan struct{}),
 		tasksChanged: newSignal(),
@@ -100,6 +97,12 @@ func New(pool *pgxpool.Pool, cfg Config) (*Worker, error) {
 
 // ID returns the worker's id, as in locked_by of every job that it holds.
 func (w *Worker) ID() string { return w.cfg.WorkerID }
+
+// Client returns a client on the worker's pool and schema, with its propagator. Handlers may use it. A job added by a
+// handler stays even if the handler's own job fails, so give it a key if the handler may be repeated.
+func (w *Worker) Client() *Client {
+	return w.client()
+}
 
 // Handle registers the handler of a task. It must be called before the worker runs; [Worker.SetTasks] may be called
 // later, too. Jobs of tasks without a handler stay in the queue for other workers. An empty name, a nil handler, a
@@ -117,11 +120,6 @@ func (w *Worker) handle(t Task) {
 		return
 	}
 	w.tasks.Store(set)
-}
-
-// logger returns the logger of the worker itself.
-func (w *Worker) logger() *slog.Logger {
-	return w.cfg.Logger.With("label", "worker", "worker_id", w.cfg.WorkerID)
 }
 
 // Run claims and runs jobs until ctx ends or Stop is called. Then it stops claiming, returns the jobs that have not

@@ -1,4 +1,4 @@
-package shim
+package connection
 
 import (
 	"context"
@@ -12,8 +12,8 @@ import (
 	"github.com/jackc/pgx/v5/pgconn"
 )
 
-// errSilent ends a call whose connection was silent for too long.
-var errSilent = errors.New("timeout: the connection is silent")
+// ErrSilent ends a call whose connection was silent for too long.
+var ErrSilent = errors.New("timeout: the connection is silent")
 
 // link is a connection that records how long it has been silent.
 type link struct {
@@ -50,7 +50,7 @@ func (l *link) Read(p []byte) (int, error) {
 	n, err := l.Conn.Read(p)
 	if n > 0 {
 		if patient := l.patient.Load(); patient > 0 && int64(l.silence()) > patient {
-			return 0, errSilent
+			return 0, ErrSilent
 		}
 		l.hear()
 	}
@@ -60,6 +60,11 @@ func (l *link) Read(p []byte) (int, error) {
 func (l *link) hear() { l.heard.Store(int64(time.Since(l.opened))) }
 
 func (l *link) silence() time.Duration { return time.Since(l.opened) - time.Duration(l.heard.Load()) }
+
+// WhileHeard is whileHeard of the link of a connection.
+func WhileHeard(ctx context.Context, conn *pgx.Conn, timeout time.Duration) (heard context.Context, end func()) {
+	return linkOf(conn).whileHeard(ctx, timeout)
+}
 
 // whileHeard returns a context for a call that may receive any number of bytes: it ends when no data has arrived for
 // longer than timeout. Without a link it ends after timeout. The caller calls end after the call.
@@ -81,7 +86,7 @@ func (l *link) whileHeard(ctx context.Context, timeout time.Duration) (heard con
 			}
 			left := timeout - l.silence()
 			if left <= 0 {
-				cancel(errSilent)
+				cancel(ErrSilent)
 				return
 			}
 			timer.Reset(left)

@@ -1,4 +1,4 @@
-package shim
+package connection
 
 import (
 	"context"
@@ -11,7 +11,6 @@ import (
 	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/pgxpool"
 
-	"github.com/gwsql/gw/internal/connection"
 	"github.com/gwsql/gw/internal/sqlstate"
 )
 
@@ -33,11 +32,11 @@ const (
 		"string, or add it to the pooler's ignore_startup_parameters"
 )
 
-// advised adds a remedy to an error that only a pooler causes.
-func advised(err error) error {
+// Advised adds a remedy to an error that only a pooler causes.
+func Advised(err error) error {
 	advice := ""
 	switch state := sqlstate.Of(err); {
-	case isLostStatement(state):
+	case IsLostStatement(state):
 		advice = statementAdvice
 	case state != "" && strings.Contains(err.Error(), "unsupported startup parameter"):
 		advice = parameterAdvice
@@ -51,24 +50,19 @@ func advised(err error) error {
 
 const ownerAdvice = "privileges on the tables are not enough; run the worker as the owner of the queue, or as a role of gw-migrate grants --worker"
 
-// isLostStatement reports whether an SQLSTATE means that a prepared statement is missing or belongs to another session.
+// IsLostStatement reports whether an SQLSTATE means that a prepared statement is missing or belongs to another session.
 // Neither happens in a session that is not shared.
-func isLostStatement(state string) bool { return state == "26000" || state == "42P05" }
+func IsLostStatement(state string) bool { return state == "26000" || state == "42P05" }
 
-// pooler finds out whether the worker's connections are shared by a pooler, as in transaction mode.
-type pooler struct {
-	pool    *pgxpool.Pool
-	connect func(context.Context) (*pgx.Conn, error) // opens one more connection to the pool's address
-	listens bool                                     // over such a connection
-}
-
-// check refuses a configuration that cannot work. Without a pooler it costs one query.
-func (p *pooler) check(ctx context.Context) error {
+// CheckPooler refuses a pool that cannot work because a pooler shares its connections, as in transaction mode. connect opens one more
+// connection to the pool's address; listens tells whether a program listens on such a connection. Without a pooler the check costs
+// one query.
+func CheckPooler(ctx context.Context, pool *pgxpool.Pool, connect func(context.Context) (*pgx.Conn, error), listens bool) error {
 	ctx, cancel := context.WithTimeout(ctx, poolerTimeout)
 	defer cancel()
-	first, err := p.pool.Acquire(ctx)
-	if connection.RefusesSettings(err) {
-		first, err = p.pool.Acquire(ctx) // which does not query it again
+	first, err := pool.Acquire(ctx)
+	if RefusesSettings(err) {
+		first, err = pool.Acquire(ctx) // which does not query it again
 	}
 	if err != nil {
 		return nil // the next call that needs a connection reports the error
@@ -79,16 +73,16 @@ func (p *pooler) check(ctx context.Context) error {
 	if err != nil || uint32(pid) == first.Conn().PgConn().PID() {
 		return nil
 	}
-	second, err := p.connect(ctx)
+	second, err := connect(ctx)
 	if err != nil {
 		return nil
 	}
 	defer func() { _ = second.Close(ctx) }()
 	for range poolerRounds {
-		if p.prepares() && losesStatements(ctx, first.Conn(), second) {
+		if prepares(pool) && losesStatements(ctx, first.Conn(), second) {
 			return errors.New(statementAdvice)
 		}
-		if p.listens && isShared(ctx, first.Conn(), second) {
+		if listens && isShared(ctx, first.Conn(), second) {
 			return errors.New(listenAdvice)
 		}
 	}
@@ -96,8 +90,8 @@ func (p *pooler) check(ctx context.Context) error {
 }
 
 // prepares reports whether prepared statements are used across round trips.
-func (p *pooler) prepares() bool {
-	mode := p.pool.Config().ConnConfig.DefaultQueryExecMode
+func prepares(pool *pgxpool.Pool) bool {
+	mode := pool.Config().ConnConfig.DefaultQueryExecMode
 	return mode == pgx.QueryExecModeCacheStatement || mode == pgx.QueryExecModeDescribeExec
 }
 
@@ -115,10 +109,10 @@ func isShared(ctx context.Context, one, other *pgx.Conn) bool {
 func losesStatements(ctx context.Context, one, other *pgx.Conn) bool {
 	name := "gw_probe_" + rand.Text()
 	if _, err := one.PgConn().Prepare(ctx, name, `select 1`, nil); err != nil {
-		return isLostStatement(sqlstate.Of(err))
+		return IsLostStatement(sqlstate.Of(err))
 	}
 	_, err := other.PgConn().Prepare(ctx, name, `select 1`, nil)
-	return isLostStatement(sqlstate.Of(err))
+	return IsLostStatement(sqlstate.Of(err))
 }
 
 // ask returns the only value of a query, in a mode that every pooler supports.

@@ -1,4 +1,4 @@
-package shim
+package connection
 
 import (
 	"context"
@@ -34,7 +34,7 @@ func TestACallGoesOnForAsLongAsBytesArrive(t *testing.T) {
 		}
 		began := time.Now()
 		<-ctx.Done()
-		if silent := time.Since(began); silent != time.Minute || context.Cause(ctx) != errSilent {
+		if silent := time.Since(began); silent != time.Minute || context.Cause(ctx) != ErrSilent {
 			t.Errorf("it ended after %v: %v", silent, context.Cause(ctx))
 		}
 		end()
@@ -48,7 +48,7 @@ func TestACallFailsThoughItsBytesComeAfterAll(t *testing.T) {
 		_, end := l.whileHeard(t.Context(), time.Minute)
 		time.Sleep(time.Minute + 1)
 		go func() { _, _ = far.Write([]byte{1, 1}) }()
-		if _, err := l.Read(make([]byte, 1)); !errors.Is(err, errSilent) {
+		if _, err := l.Read(make([]byte, 1)); !errors.Is(err, ErrSilent) {
 			t.Errorf("read: %v", err)
 		}
 		end()

@@ -2,10 +2,9 @@ package shim
 
 import (
 	"context"
-	"fmt"
 	"time"
 
-	"github.com/gwsql/gw/internal/seconds"
+	"github.com/gwsql/gw/internal/rows"
 )
 
 // QueueDepth is the number of jobs in each state.
@@ -25,19 +24,13 @@ type QueueDepth struct {
 
 // QueueDepth counts the jobs in the queue. It takes some milliseconds, or tens of them if there are millions of jobs.
 func (c *Client) QueueDepth(ctx context.Context) (QueueDepth, error) {
-	var (
-		depth  QueueDepth
-		oldest float64
-	)
-	err := c.each(ctx, func(scan func(...any) error) error {
-		return scan(&depth.Ready, &depth.Scheduled, &depth.Running, &depth.Failed, &oldest, &depth.IsEstimate)
+	depth, err := first(ctx, c, func(d *QueueDepth) []any {
+		return []any{&d.Ready, &d.Scheduled, &d.Running, &d.Failed, rows.Span(&d.OldestReady), &d.IsEstimate}
 	}, `
-		select d.ready, d.scheduled, d.running, d.failed,
-		       coalesce(extract(epoch from d.oldest_ready), 0)::double precision, d.is_estimate
+		select d.ready, d.scheduled, d.running, d.failed, `+rows.SpanOf("d.oldest_ready")+`, d.is_estimate
 		  from S.queue_depth() as d`)
 	if err != nil {
-		return QueueDepth{}, fmt.Errorf("count jobs: %w", err)
+		return QueueDepth{}, during(err, "count jobs")
 	}
-	depth.OldestReady = seconds.Duration(oldest)
-	return depth, nil
+	return *depth, nil
 }
