@@ -39,17 +39,14 @@ comment on function {{.schema}}._gw_tasks_in_queues(integer[]) is 'Internal: ret
 create or replace function {{.schema}}._gw_limits_of(task_id integer)
   returns {{.schema}}._gw_limited_task language plpgsql stable set search_path = pg_catalog, pg_temp
 as $$
-declare
-  task {{.schema}}._gw_limited_task;
 begin
-  select _gw_limits_of.task_id, coalesce(array_agg(l.id order by l.id), '{}'),
-         coalesce(hashtextextended(string_agg(l.id || ' ' || l.generation, ',' order by l.id), 0), 0),
-         coalesce(bool_or(l.by is not null), false), coalesce(bool_or(l.fair), false)
-    into task
-    from {{.schema}}._gw_limits as l
-   where l.tasks is null
-      or (select t.identifier from {{.schema}}._private_tasks as t where t.id = _gw_limits_of.task_id) = any (l.tasks);
-  return task;
+  return (
+    select row(_gw_limits_of.task_id, coalesce(array_agg(l.id order by l.id), '{}'),
+               coalesce(hashtextextended(string_agg(l.id || ' ' || l.generation, ',' order by l.id), 0), 0),
+               coalesce(bool_or(l.by is not null), false), coalesce(bool_or(l.fair), false))::{{.schema}}._gw_limited_task
+      from {{.schema}}._gw_limits as l
+     where l.tasks is null
+        or (select t.identifier from {{.schema}}._private_tasks as t where t.id = _gw_limits_of.task_id) = any (l.tasks));
 end;
 $$;
 
