@@ -34,7 +34,7 @@ func laterThan(t *testing.T, files fs.FS) fs.FS {
 	if err := release.Freeze(directory); err != nil {
 		t.Fatal(err)
 	}
-	const marks = "functions/report/_gw_mark_escapes.sql"
+	const marks = "functions/shared/_gw_mark_escapes.sql"
 	text := readText(t, directory, marks)
 	writeText(t, directory, marks, text[:strings.Index(text, "-- Returns the JSON with a mark")]+text[strings.LastIndex(text, "\n\n")+2:])
 	edit(t, directory, marks, "mark text)", "mark text, more text default '')")
