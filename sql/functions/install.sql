@@ -18,10 +18,10 @@
 {{ template "shared/_gw_keep_steps.sql" . }}
 
 -- For operators: fleet-wide settings and registered workers.
-{{ template "fleet/settings.sql" . }}
-{{ template "admin/set_setting.sql" . }}
+{{ template "admin/settings.sql" . }}
 {{ template "fleet/workers.sql" . }}
 {{ template "admin/_gw_record_act.sql" . }}
+{{ template "admin/drain_worker.sql" . }}
 {{ template "fleet/_gw_suspects.sql" . }}
 {{ template "fleet/_gw_canceled_jobs.sql" . }}
 {{ template "shared/_gw_drop_keyed_calls.sql" . }}

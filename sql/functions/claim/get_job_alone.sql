@@ -14,8 +14,13 @@
 -- Locks: never waits. The row of the suspect, then limits, its queue and the job; skips rows that other transactions have locked.
 -- Raises GWWID (worker id), GWWFF (forbidden flags of tasks).
 create or replace function {{.schema}}.get_job_alone(
-  worker_id text, task_identifiers text[] default null, forbidden_flags text[] default null,
-  now timestamptz default now(), task_forbidden_flags json default null, beside boolean default false)
+  worker_id            text,
+  task_identifiers     text[]      default null,
+  forbidden_flags      text[]      default null,
+  now                  timestamptz default now(),
+  task_forbidden_flags json        default null,
+  beside               boolean     default false
+)
   returns table (
     id bigint, task_identifier text, payload json, queue_name text, priority smallint, run_at timestamptz,
     attempts smallint, max_attempts smallint, key text, flags jsonb, lease bigint, created_at timestamptz,

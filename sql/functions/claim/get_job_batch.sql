@@ -18,9 +18,15 @@
 -- burst. This function contains the ordinary case, jobs without a queue at the start of their index; _gw_claim_others the others: jobs
 -- in named queues or with limits, many index entries to skip, forbidden flags of single tasks.
 create or replace function {{.schema}}.get_job_batch(
-  worker_id text, task_identifiers text[] default null, batch_size integer default 1,
-  forbidden_flags text[] default null, now timestamptz default now(), task_forbidden_flags json default null,
-  max_bytes integer default 8388608, queue_batch integer default 1)
+  worker_id            text,
+  task_identifiers     text[]      default null,
+  batch_size           integer     default 1,
+  forbidden_flags      text[]      default null,
+  now                  timestamptz default now(),
+  task_forbidden_flags json        default null,
+  max_bytes            integer     default 8388608,
+  queue_batch          integer     default 1
+)
   returns table (
     id bigint, task_identifier text, payload json, queue_name text, priority smallint, run_at timestamptz,
     attempts smallint, max_attempts smallint, key text, flags jsonb, lease bigint, created_at timestamptz,

@@ -21,8 +21,14 @@
 -- _gw_recover_workers locks. What fails for other workers is recorded for doctor(); the heartbeat counts all the same.
 -- Raises GWWOB if job_ids and leases do not match.
 create or replace function {{.schema}}.heartbeat(
-  worker_id text, job_ids bigint[] default '{}', leases bigint[] default '{}', reconnected boolean default false,
-  running integer default null, waiting integer default null, claimed_ids bigint[] default null)
+  worker_id   text,
+  job_ids     bigint[] default '{}',
+  leases      bigint[] default '{}',
+  reconnected boolean  default false,
+  running     integer  default null,
+  waiting     integer  default null,
+  claimed_ids bigint[] default null
+)
   returns table (
     registered boolean, held_ids bigint[], held_leases bigint[], next_in interval, alone_waits boolean, died text[],
     freed bigint, canceled_ids bigint[], reasons text[], drained boolean) language plpgsql

@@ -29,30 +29,24 @@ begin
       lane_ids := lane_ids || c.lane_id;
       kept := kept || c.gates;
       more := true;
-    elsif c.parks then
-      c.starts := false;
-      chosen := chosen || c;
-      more := true;
-    elsif starts < most then
-      is_full := c.is_incoming and c.gates && kept;
+    elsif c.parks or starts < most then
+      is_full := c.parks or c.is_incoming and c.gates && kept;
       for i in 1 .. coalesce(cardinality(c.gates), 0) loop
         is_full := is_full or rooms[array_position(gate_ids, c.gates[i])] <= 0 is true;
       end loop;
-      if is_full is not true then
+      c.starts := is_full is not true;
+      if c.starts then
         for i in 1 .. coalesce(cardinality(c.gates), 0) loop
           rooms[array_position(gate_ids, c.gates[i])] := rooms[array_position(gate_ids, c.gates[i])] - 1;
         end loop;
         starts := starts + 1;
-        c.starts := true;
-        chosen := chosen || c;
-      elsif not c.is_incoming and c.queue_id is null then
+      elsif not (c.parks or c.is_incoming) and c.queue_id is null then -- of an open lane
         lane_ids := lane_ids || c.lane_id;
-        more := true;
-      elsif c.waits then
-        c.starts := false;
-        chosen := chosen || c;
-        more := true;
       end if;
+      if c.starts or c.parks or c.is_incoming and c.waits then
+        chosen := chosen || c;
+      end if;
+      more := more or not c.starts and (c.parks or c.waits);
     end if;
   end loop;
 end;

@@ -17,9 +17,17 @@
 -- Locks: what _gw_change_limits and _gw_lock_limits lock, for the tasks of the limit before and after.
 -- Raises GWLVA, GWLHB.
 create or replace function {{.schema}}.set_limit(
-  name text, tasks text[] default null, by text default null, max_running integer default null,
-  total_running integer default null, rate integer default null, per interval default null, burst integer default null,
-  fair boolean default false, strict interval default null)
+  name          text,
+  tasks         text[]   default null,
+  by            text     default null,
+  max_running   integer  default null,
+  total_running integer  default null,
+  rate          integer  default null,
+  per           interval default null,
+  burst         integer  default null,
+  fair          boolean  default false,
+  strict        interval default null
+)
   returns void language plpgsql set search_path = pg_catalog, pg_temp
 as $$
 #variable_conflict use_variable

@@ -8,8 +8,15 @@
 -- Locks: the job row, then its queue row.
 -- Raises GWWRT if both retry_at and retry_in are given, GWWOB if job_id is null.
 create or replace function {{.schema}}.fail_job(
-  worker_id text, job_id bigint, error_message text, lease bigint default null, retry_at timestamptz default null,
-  replacement_payload json default null, retry_in interval default null, permanent boolean default false)
+  worker_id           text,
+  job_id              bigint,
+  error_message       text,
+  lease               bigint      default null,
+  retry_at            timestamptz default null,
+  replacement_payload json        default null,
+  retry_in            interval    default null,
+  permanent           boolean     default false
+)
   returns table (id bigint, state text, run_at timestamptz, attempts smallint, max_attempts smallint) language plpgsql
   set search_path = pg_catalog, pg_temp
 as $$

@@ -3,7 +3,10 @@
 -- failed-over server lost the commits of their outcomes.
 -- known_ids: the jobs that the worker knows of. Call the function only while no claim of the worker is in flight.
 -- Locks: job rows by id, then queue rows by id.
-create or replace function {{.schema}}.return_unknown_jobs(worker_id text, known_ids bigint[])
+create or replace function {{.schema}}.return_unknown_jobs(
+  worker_id text,
+  known_ids bigint[]
+)
   returns bigint language sql set search_path = pg_catalog, pg_temp
 as $$
   select count(*)

@@ -12,7 +12,12 @@
 -- Raises GWWLL if the worker does not hold the job, GWWSN if the name is null, empty or has more than 128 characters,
 -- GWWSR if the result has more than 1 MiB; the caller may retry after 40001.
 create or replace function {{.schema}}.save_step(
-  worker_id text, job_id bigint, lease bigint, name text, result json default null)
+  worker_id text,
+  job_id    bigint,
+  lease     bigint,
+  name      text,
+  result    json default null
+)
   returns json language plpgsql set search_path = pg_catalog, pg_temp set enable_seqscan = off
 as $$
 declare

@@ -103,6 +103,7 @@ drop function
   graphile_worker.cron_unschedule,
   graphile_worker.debounce_job,
   graphile_worker.deregister_worker,
+  graphile_worker.drain_worker,
   graphile_worker.doctor,
   graphile_worker.drop_limit,
   graphile_worker.error_groups,

@@ -11,7 +11,10 @@
 -- Locks: the worker's mark.
 -- Raises GWWID; GWWEX unless lasting is positive and at most 1000 years.
 create or replace function {{.schema}}.fall_asleep(
-  worker_id text, task_identifiers text[] default null, lasting interval default '10 seconds')
+  worker_id        text,
+  task_identifiers text[]   default null,
+  lasting          interval default '10 seconds'
+)
   returns table (next_run_at timestamptz, must_look_again boolean) language plpgsql
   set search_path = pg_catalog, pg_temp set enable_seqscan = off set jit = off
 as $$

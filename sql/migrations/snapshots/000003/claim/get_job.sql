@@ -3,8 +3,12 @@
 -- searches again. So a queue that is worked by SQL alone needs no separate sweeper.
 -- Raises GWWID (worker id), GWWEX (expiry).
 create or replace function {{.schema}}.get_job(
-  worker_id text, task_identifiers text[] default null, job_expiry interval default '4 hours',
-  forbidden_flags text[] default null, now timestamptz default now())
+  worker_id        text,
+  task_identifiers text[]      default null,
+  job_expiry       interval    default '4 hours',
+  forbidden_flags  text[]      default null,
+  now              timestamptz default now()
+)
   returns table (
     id bigint, task_identifier text, payload json, queue_name text, priority smallint, run_at timestamptz,
     attempts smallint, max_attempts smallint, key text, flags jsonb, lease bigint, created_at timestamptz,

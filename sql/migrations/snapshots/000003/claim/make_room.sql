@@ -7,8 +7,11 @@
 -- Locks: suspects by id; skips locked ones.
 -- Raises GWWFF (forbidden flags of tasks).
 create or replace function {{.schema}}.make_room(
-  task_identifiers text[] default null, forbidden_flags text[] default null, now timestamptz default now(),
-  task_forbidden_flags json default null)
+  task_identifiers     text[]      default null,
+  forbidden_flags      text[]      default null,
+  now                  timestamptz default now(),
+  task_forbidden_flags json        default null
+)
   returns interval language plpgsql set search_path = pg_catalog, pg_temp set enable_seqscan = off
   set enable_bitmapscan = off set jit = off
 as $$

@@ -148,7 +148,7 @@ begin
                        where w.tasks = '{}' or task = any (w.tasks)
                        order by w.last_seen_at desc
                        limit 1), ''),
-         null::timestamptz, null::bigint[], 'Start a worker for this task, or let one that is drained claim again, by drain_worker(…, false).'
+         null::timestamptz, null::bigint[], 'Start a worker for this task, or let one that is drained claim again, by drain_worker(..., false).'
    where not {{.schema}}._gw_is_served(task, at);
 end;
 $$;

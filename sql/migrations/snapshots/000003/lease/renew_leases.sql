@@ -6,7 +6,11 @@
 -- locked; the next call renews them.
 -- Raises GWWOB if the arrays do not match.
 create or replace function {{.schema}}.renew_leases(
-  worker_id text, job_ids bigint[], leases bigint[], older_than interval default '1 hour')
+  worker_id  text,
+  job_ids    bigint[],
+  leases     bigint[],
+  older_than interval default '1 hour'
+)
   returns table (job_id bigint, lease bigint) language plpgsql set search_path = pg_catalog, pg_temp
   set plan_cache_mode = force_generic_plan set enable_seqscan = off set enable_bitmapscan = off set jit = off
 as $$

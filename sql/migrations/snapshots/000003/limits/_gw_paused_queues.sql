@@ -9,26 +9,24 @@
 create or replace function {{.schema}}._gw_end_queue_pauses()
   returns void language plpgsql set search_path = pg_catalog, pg_temp
 as $$
-declare
-  pause_ids integer[];
-  queue_ids integer[];
 begin
   if not exists (select from {{.schema}}._gw_pauses as p where p.queue_name is not null and p.until <= clock_timestamp()) then
     return;
   end if;
-  select array_agg(e.pause_id), array_agg(e.queue_id)
-    into pause_ids, queue_ids
-    from (select p.id as pause_id, q.id as queue_id
-            from {{.schema}}._gw_pauses as p
-            join {{.schema}}._private_job_queues as q on q.queue_name = p.queue_name
-           where p.until <= clock_timestamp()
-           order by q.id
-           limit 100
-             for no key update skip locked) as e;
-  if pause_ids is not null then
-    delete from {{.schema}}._gw_pauses as p where p.id = any (pause_ids);
-    update {{.schema}}._private_job_queues as q set locked_by = null, locked_at = null where q.id = any (queue_ids) and q.locked_by = 'pause';
-  end if;
+  with ended as materialized (
+    select p.id as pause_id, q.id as queue_id
+      from {{.schema}}._gw_pauses as p
+      join {{.schema}}._private_job_queues as q on q.queue_name = p.queue_name
+     where p.until <= clock_timestamp()
+     order by q.id
+     limit 100
+       for no key update skip locked
+  ), gone as (
+    delete from {{.schema}}._gw_pauses as p where p.id = any (array(select e.pause_id from ended as e))
+  )
+  update {{.schema}}._private_job_queues as q
+     set locked_by = null, locked_at = null
+   where q.id = any (array(select e.queue_id from ended as e)) and q.locked_by = 'pause';
 end;
 $$;
 

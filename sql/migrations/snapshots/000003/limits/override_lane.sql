@@ -3,8 +3,13 @@
 -- Locks: what _gw_change_limits and _gw_lock_limits lock, for the tasks of the limit.
 -- Raises GWLNM, GWLVA, GWLHB.
 create or replace function {{.schema}}.override_lane(
-  limit_name text, lane text, max_running integer default null, rate integer default null, per interval default null,
-  burst integer default null)
+  limit_name  text,
+  lane        text,
+  max_running integer  default null,
+  rate        integer  default null,
+  per         interval default null,
+  burst       integer  default null
+)
   returns void language plpgsql set search_path = pg_catalog, pg_temp
 as $$
 #variable_conflict use_variable

@@ -8,8 +8,13 @@
 -- what _gw_look_after_pause locks.
 -- Raises GWLVA, GWLNM, GWLHB.
 create or replace function {{.schema}}.pause(
-  task text default null, queue text default null, limit_name text default null, lane text default null,
-  reason text default null, until timestamptz default null)
+  task       text        default null,
+  queue      text        default null,
+  limit_name text        default null,
+  lane       text        default null,
+  reason     text        default null,
+  until      timestamptz default null
+)
   returns void language plpgsql set search_path = pg_catalog, pg_temp
 as $$
 #variable_conflict use_variable
@@ -53,7 +58,11 @@ comment on function {{.schema}}.pause(text, text, text, text, text, timestamptz)
 -- Locks: as pause.
 -- Raises GWLHB.
 create or replace function {{.schema}}.resume(
-  task text default null, queue text default null, limit_name text default null, lane text default null)
+  task       text default null,
+  queue      text default null,
+  limit_name text default null,
+  lane       text default null
+)
   returns boolean language plpgsql set search_path = pg_catalog, pg_temp
 as $$
 #variable_conflict use_variable

@@ -4,7 +4,11 @@
 -- result is kept if expect_result asked for it, or if the task keeps results; otherwise it is ignored.
 -- Raises GWWOB if job_id is null.
 create or replace function {{.schema}}.complete_job(
-  worker_id text, job_id bigint, lease bigint default null, result json default null)
+  worker_id text,
+  job_id    bigint,
+  lease     bigint default null,
+  result    json   default null
+)
   returns boolean language sql set search_path = pg_catalog, pg_temp
 as $$
   select count(*) > 0

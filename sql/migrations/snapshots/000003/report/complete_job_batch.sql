@@ -3,7 +3,11 @@
 -- Locks: job rows by id, then queue rows by id.
 -- Raises GWWOB if the arrays do not match.
 create or replace function {{.schema}}.complete_job_batch(
-  worker_id text, job_ids bigint[], leases bigint[] default null, results json[] default null)
+  worker_id text,
+  job_ids   bigint[],
+  leases    bigint[] default null,
+  results   json[]   default null
+)
   returns setof bigint language plpgsql set search_path = pg_catalog, pg_temp set plan_cache_mode = force_generic_plan
   set enable_seqscan = off set enable_bitmapscan = off set jit = off
 as $$

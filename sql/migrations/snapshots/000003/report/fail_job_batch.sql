@@ -7,7 +7,10 @@
 -- Locks: job rows by id, then queue rows by id.
 -- Raises GWWOB if failures is not such an array; GWWRT if a failure has both retry_at and retry_in, or if retry_in is
 -- not a number; and an error of class 22, such as 22P02, if a value has the wrong type.
-create or replace function {{.schema}}.fail_job_batch(worker_id text, failures json)
+create or replace function {{.schema}}.fail_job_batch(
+  worker_id text,
+  failures  json
+)
   returns table (id bigint, state text, run_at timestamptz, attempts smallint, max_attempts smallint) language plpgsql
   set search_path = pg_catalog, pg_temp
 as $$

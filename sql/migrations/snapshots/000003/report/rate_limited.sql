@@ -5,7 +5,11 @@
 -- Locks: the job rows by id; queue rows by id.
 -- Raises GWWOB if the arrays do not match; GWWEX unless retry_in is positive and at most 1000 years.
 create or replace function {{.schema}}.rate_limited_batch(
-  worker_id text, job_ids bigint[], leases bigint[], retry_in interval)
+  worker_id text,
+  job_ids   bigint[],
+  leases    bigint[],
+  retry_in  interval
+)
   returns table (id bigint, state text, run_at timestamptz, attempts smallint, max_attempts smallint) language plpgsql
   set search_path = pg_catalog, pg_temp set enable_seqscan = off set enable_bitmapscan = off
 as $$
@@ -50,7 +54,12 @@ comment on function {{.schema}}.rate_limited_batch(text, bigint[], bigint[], int
   'Returns jobs that a service has refused for now, such as by the status 429: the attempts do not count, and no job of their lanes starts for retry_in. Returns the new state of each job that the worker still held, as return_job_batch does.';
 
 -- The same for one job. Returns whether the worker held the job by this lease, if one is given.
-create or replace function {{.schema}}.rate_limited(worker_id text, job_id bigint, lease bigint, retry_in interval)
+create or replace function {{.schema}}.rate_limited(
+  worker_id text,
+  job_id    bigint,
+  lease     bigint,
+  retry_in  interval
+)
   returns boolean language sql set search_path = pg_catalog, pg_temp
 as $$
   select count(*) > 0

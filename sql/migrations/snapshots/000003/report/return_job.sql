@@ -5,7 +5,11 @@
 -- Locks: the job row, then its queue row.
 -- Raises GWWOB if job_id is null.
 create or replace function {{.schema}}.return_job(
-  worker_id text, job_id bigint, lease bigint default null, run_in interval default null)
+  worker_id text,
+  job_id    bigint,
+  lease     bigint   default null,
+  run_in    interval default null
+)
   returns table (id bigint, state text, run_at timestamptz, attempts smallint, max_attempts smallint) language sql
   set search_path = pg_catalog, pg_temp
 as $$

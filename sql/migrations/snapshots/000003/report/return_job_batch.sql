@@ -3,7 +3,11 @@
 -- Locks: job rows by id, then queue rows by id.
 -- Raises GWWOB if the arrays do not match.
 create or replace function {{.schema}}.return_job_batch(
-  worker_id text, job_ids bigint[], leases bigint[] default null, run_in interval default null)
+  worker_id text,
+  job_ids   bigint[],
+  leases    bigint[] default null,
+  run_in    interval default null
+)
   returns table (id bigint, state text, run_at timestamptz, attempts smallint, max_attempts smallint) language plpgsql
   set search_path = pg_catalog, pg_temp
 as $$

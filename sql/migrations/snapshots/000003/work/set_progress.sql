@@ -48,7 +48,12 @@ comment on function {{.schema}}._gw_set_progress(text, bigint[], bigint[], doubl
 -- Locks: the row of the progress. It is stored until another attempt reports its own, and deleted some time after the job.
 -- Raises GWWPR if percent is not between 0 and 100, or note has more than 1000 characters.
 create or replace function {{.schema}}.set_progress(
-  worker_id text, job_id bigint, lease bigint, percent double precision, note text default null)
+  worker_id text,
+  job_id    bigint,
+  lease     bigint,
+  percent   double precision,
+  note      text default null
+)
   returns boolean language sql set search_path = pg_catalog, pg_temp
 as $$
   select {{.schema}}._gw_set_progress(worker_id, array[job_id], array[lease], array[percent], array[note]) > 0
