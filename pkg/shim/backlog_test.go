@@ -106,7 +106,7 @@ func TestJobsThatDidNotRunTeachNothing(t *testing.T) {
 	jobs := []*Job{newClaimed(1, 0, time.Now()), newClaimed(2, 0, time.Now())}
 	b.add(jobs, false, 1)
 	e := &executor{crew: &crew{backlog: b, outcomes: make(chan outcome, 2)}}
-	e.report(outcome{job: jobs[0], verdict: returned})
+	e.report(outcome{job: jobs[0], verdict: verdictReturned})
 	if *b.ration != before || b.busy != 1 {
 		t.Errorf("ration is %+v, was %+v; %d are busy", *b.ration, before, b.busy)
 	}

@@ -251,3 +251,5 @@ func (r *claimReader) read(found pgx.Rows, answer *claimed) error {
 	answer.jobs = append(answer.jobs, &held.job)
 	return nil
 }
+
+type claimUnreadFunc func(context.Context, []string, forbidden) (*Job, error)

@@ -2,25 +2,10 @@ package shim
 
 import (
 	"errors"
-	"fmt"
+	"time"
 
 	"github.com/gwsql/gw/pkg/crontab"
 )
-
-// SetCron replaces the recurring jobs of Config.Cron. Its error lists all problems of the new ones; in that case the
-// previous ones stay. A running worker uses the new ones at once. Before that it adds the jobs due by the previous
-// ones, including those missed while the database was unavailable. Items that the database has are backfilled as at the
-// start. If the database refuses an item, for example because of an unknown time zone, the worker logs that and keeps
-// the previous ones.
-func (w *Worker) SetCron(sources ...crontab.Source) error {
-	items, err := collectCron(sources)
-	if err != nil {
-		return fmt.Errorf("set cron: %w", err)
-	}
-	w.cronItems.Store(items)
-	w.cronChanged.set()
-	return nil
-}
 
 func collectCron(sources []crontab.Source) (*cronItems, error) {
 	for _, source := range sources {
@@ -33,4 +18,14 @@ func collectCron(sources []crontab.Source) (*cronItems, error) {
 		return nil, err
 	}
 	return &cronItems{list: list}, nil
+}
+
+// cronItems are a worker's items. They are replaced, never changed.
+type cronItems struct{ list []crontab.Item }
+
+// cronClock is the time of a tick, and how to wait for the next one: nil means the database's clock and [time.After].
+// Tests use others.
+type cronClock struct {
+	now   func() *time.Time
+	after func(time.Duration) <-chan time.Time
 }

@@ -13,11 +13,11 @@ func (e *executor) conclude(job *Job, task task, duration time.Duration, cause, 
 	o := outcome{job: job, started: true, duration: duration}
 	switch { // a success is recorded without an allocation
 	case err == nil && job.hold.isCommitted():
-		o.verdict = committed
+		o.verdict = verdictCommitted
 	case err != nil || cause != nil || job.hold.isCompleting():
 		o = e.judge(o, task, cause, err)
 	}
-	if o.verdict == cut {
+	if o.verdict == verdictCut {
 		e.watch.pause(e.handling)
 	} else {
 		e.losses.forget(job.ID)
@@ -36,29 +36,29 @@ func (e *executor) judge(o outcome, task task, cause, err error) outcome {
 	o.err = err
 	switch {
 	case o.job.hold.isCommitted():
-		o.verdict = committed
+		o.verdict = verdictCommitted
 		if err != nil {
 			o.message = guard.Text(err)
 		}
 		return o
 	case errors.Is(cause, ErrLeaseLost):
-		o.verdict = lost
+		o.verdict = verdictLost
 		return o
 	case e.isLost(o.job, task, cause, err):
-		o.verdict, o.message = cut, cleanMessage(guard.Text(err))
+		o.verdict, o.message = verdictCut, cleanMessage(guard.Text(err))
 		return o
 	case o.job.hold.isCompleting():
 		// Only the database can tell whether the transaction was committed. Failing a job that is deleted changes
 		// nothing.
-		o.verdict, o.inTx = failed, true
+		o.verdict, o.inTx = verdictFailed, true
 		if err == nil {
 			err = errNotCommitted
 		}
 	case err == nil:
-		o.verdict = completed
+		o.verdict = verdictCompleted
 		return o
 	default:
-		o.verdict = failed
+		o.verdict = verdictFailed
 	}
 
 	o.message = guard.Text(err)
@@ -79,7 +79,7 @@ func (e *executor) judge(o outcome, task task, cause, err error) outcome {
 	}
 	o.askForRest(err)
 	switch {
-	case o.snoozed || o.verdict == rateLimited || o.inTx && o.err == nil:
+	case o.snoozed || o.verdict == verdictRateLimited || o.inTx && o.err == nil:
 	case e.handling.Err() != nil:
 		o.interrupt()
 	case o.inTx:
@@ -114,7 +114,7 @@ func (o *outcome) interrupt() {
 		o.delay = new(time.Duration(0))
 		return
 	}
-	o.verdict = returned
+	o.verdict = verdictReturned
 }
 
 // customDelay returns the delay of the task's own back-off, nil if it does not return one.
@@ -124,11 +124,11 @@ func customDelay(backoff func(int) time.Duration, attempt int) *time.Duration {
 
 func (e *executor) tell(o outcome) {
 	switch {
-	case o.interrupted || o.verdict == cut || o.verdict == lost && o.err != nil:
+	case o.interrupted || o.verdict == verdictCut || o.verdict == verdictLost && o.err != nil:
 		emit(e.events, JobInterrupted{Job: o.job.shown(), Duration: o.duration, Err: o.err})
 	case o.err == nil:
 		emit(e.events, JobSucceeded{Job: o.job.shown(), Duration: o.duration})
-	case o.snoozed || o.verdict == rateLimited:
+	case o.snoozed || o.verdict == verdictRateLimited:
 		emit(e.events, JobSnoozed{Job: o.job.shown(), Duration: o.duration, Delay: *o.delay})
 	default:
 		emit(e.events, JobErrored{Job: o.job.shown(), Duration: o.duration, Err: o.err})

@@ -138,28 +138,6 @@ func (e *executor) completeTx(c *txCall, jobs []*Job) {
 	c.tx.close(c.err)
 }
 
-var errGone = errors.New("a job of the call was canceled or lost, so the transaction was rolled back")
-
-func (e *executor) setCut(cut context.CancelCauseFunc) {
-	e.mu.Lock()
-	defer e.mu.Unlock()
-	e.cut = cut
-}
-
-// isGone reports whether a job was lost or canceled.
-func (e *executor) isGone(job *Job) bool {
-	e.mu.Lock()
-	defer e.mu.Unlock()
-	return job.hold.lost || job.hold.canceled
-}
-
-// ownJobs makes the list of running jobs one from which jobs can be removed.
-func (e *executor) ownJobs() {
-	e.mu.Lock()
-	defer e.mu.Unlock()
-	e.jobs = slices.Clone(e.jobs)
-}
-
 // settle concludes jobs whose handler has returned errs, unless the executor was left behind and their jobs were returned.
 // cause is why the context of the call has ended.
 func (e *executor) settle(jobs []*Job, task task, duration time.Duration, cause error, errs []error) {

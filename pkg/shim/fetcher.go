@@ -9,12 +9,6 @@ import (
 	"github.com/gwsql/gw/pkg/shim/internal/ration"
 )
 
-// settlement reports that outcomes have left the finisher.
-type settlement struct {
-	jobs  []*Job
-	queue bool // a named queue may have become free
-}
-
 // source is one way to get jobs. Its run makes one call of the database, or few, and is repeated as long as it is ready.
 type source interface {
 	// tick notes what the time has changed, and returns when it will change something, zero for never.
@@ -183,12 +177,4 @@ func (f *fetcher) noteSettled(s settlement) {
 			f.giveBack(f.backlog.settled(job))
 		}
 	}
-}
-
-// earlier returns the earlier one of two times, of which zero is never.
-func earlier(a, b time.Time) time.Time {
-	if a.IsZero() || !b.IsZero() && b.Before(a) {
-		return b
-	}
-	return a
 }

@@ -141,13 +141,13 @@ func (in *intake) returnOld(now time.Time) {
 // failUnreadable fails a job permanently, without its payload.
 func (in *intake) failUnreadable(job *Job, err error) {
 	err = fmt.Errorf("%s: %w", unreadable, err)
-	in.outcomes <- outcome{job: job, verdict: failed, permanent: true, err: err, message: cleanMessage(err.Error())}
+	in.outcomes <- outcome{job: job, verdict: verdictFailed, permanent: true, err: err, message: cleanMessage(err.Error())}
 }
 
 // giveBack passes jobs that have not started to the finisher.
 func (in *intake) giveBack(unstarted []*Job) {
 	for _, job := range unstarted {
-		in.outcomes <- outcome{job: job, verdict: returned}
+		in.outcomes <- outcome{job: job, verdict: verdictReturned}
 	}
 }
 
@@ -202,4 +202,12 @@ func bytesOf(jobs []*Job) (bytes int64) {
 		bytes += job.hold.bytes
 	}
 	return bytes
+}
+
+// earlier returns the earlier one of two times, of which zero is never.
+func earlier(a, b time.Time) time.Time {
+	if a.IsZero() || !b.IsZero() && b.Before(a) {
+		return b
+	}
+	return a
 }

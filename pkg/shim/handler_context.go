@@ -1,22 +1,6 @@
 package shim
 
-import (
-	"context"
-	"sync"
-)
-
-// handlerContext is the context of a handler: it carries the job, and ends with its parent or by end. Most handlers
-// return before the context is used, so the cancelable inner context is created only on demand.
-type handlerContext struct {
-	context.Context // the parent
-	job             *Job
-
-	mu     sync.Mutex
-	inner  context.Context // nil until it is needed
-	cancel context.CancelCauseFunc
-	ended  bool
-	cause  error // the cause of its end
-}
+import "context"
 
 func (c *handlerContext) look() context.Context {
 	c.mu.Lock()

@@ -172,8 +172,8 @@ func TestAnOutcomeOfALostJobIsNotReported(t *testing.T) {
 	go e.execute([]*Job{job}, long)
 	<-started
 	e.interrupt(job, ErrLeaseLost)
-	if o := <-outcomes; o.verdict != lost {
-		t.Errorf("verdict is %d, want %d", o.verdict, lost)
+	if o := <-outcomes; o.verdict != verdictLost {
+		t.Errorf("verdict is %d, want %d", o.verdict, verdictLost)
 	}
 }
 

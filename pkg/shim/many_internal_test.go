@@ -65,13 +65,13 @@ func TestAHandlerOfSeveralJobsThatDoesNotReturnAnErrorForEachFailsThemAll(t *tes
 		errExited.Error():                      func(context.Context, []*Job) []error { runtime.Goexit(); return nil },
 	} {
 		for _, o := range executed(t, heldJobs(2), task{many: many}) {
-			if o.verdict != failed || !strings.HasPrefix(o.message, want) {
+			if o.verdict != verdictFailed || !strings.HasPrefix(o.message, want) {
 				t.Errorf("verdict %d, %q; want a failure with %q", o.verdict, o.message, want)
 			}
 		}
 	}
 	for _, o := range executed(t, heldJobs(2), task{many: func(context.Context, []*Job) []error { return nil }}) {
-		if o.verdict != completed {
+		if o.verdict != verdictCompleted {
 			t.Errorf("verdict %d after no error", o.verdict)
 		}
 	}
@@ -89,7 +89,7 @@ func TestOneOfSeveralJobsIsLostAlone(t *testing.T) {
 		}
 		return nil
 	}})
-	for _, want := range []verdict{completed, lost, completed} {
+	for _, want := range []verdict{verdictCompleted, verdictLost, verdictCompleted} {
 		if o := <-outcomes; o.verdict != want {
 			t.Errorf("job %d: verdict %d, want %d", o.job.ID, o.verdict, want)
 		}
@@ -143,10 +143,10 @@ func TestSeveralJobsShareTheTimeOfTheirTask(t *testing.T) {
 		<-ctx.Done()
 		return []error{ctx.Err(), nil}
 	}})
-	if o := all[0]; o.verdict != failed || o.message != "timed out after 1ms: context deadline exceeded" {
+	if o := all[0]; o.verdict != verdictFailed || o.message != "timed out after 1ms: context deadline exceeded" {
 		t.Errorf("verdict %d, %q", o.verdict, o.message)
 	}
-	if o := all[1]; o.verdict != completed {
+	if o := all[1]; o.verdict != verdictCompleted {
 		t.Errorf("verdict %d of the one that is done, %q", o.verdict, o.message)
 	}
 	if all[0].duration != all[1].duration || all[0].duration <= 0 {
@@ -180,7 +180,7 @@ func TestSeveralJobsWhoseHandlerIsLeftBehindAreReturned(t *testing.T) {
 	for o := range outcomes {
 		got = append(got, fmt.Sprint(o.job.ID, o.verdict, o.interrupted))
 	}
-	if want := []string{fmt.Sprint(1, returned, true), fmt.Sprint(2, returned, true)}; !slices.Equal(got, want) {
+	if want := []string{fmt.Sprint(1, verdictReturned, true), fmt.Sprint(2, verdictReturned, true)}; !slices.Equal(got, want) {
 		t.Errorf("outcomes %v, want %v", got, want)
 	}
 }
@@ -262,12 +262,12 @@ func TestWhatIsSaidOfATransactionDecidesWhatTheHandlersErrorMeans(t *testing.T) 
 		want verdict
 		inTx bool
 	}{
-		"committed":                  {(*Completion).Committed, nil, committed, false},
-		"committed, with an error":   {(*Completion).Committed, refusal, committed, false},
-		"rolled back":                {func(c *Completion) { c.RolledBack(nil) }, refusal, failed, false},
-		"nothing, with an error":     {func(*Completion) {}, refusal, failed, true},
-		"nothing, without one":       {func(*Completion) {}, nil, failed, true},
-		"rolled back, without error": {func(c *Completion) { c.RolledBack(nil) }, nil, completed, false},
+		"committed":                  {(*Completion).Committed, nil, verdictCommitted, false},
+		"committed, with an error":   {(*Completion).Committed, refusal, verdictCommitted, false},
+		"rolled back":                {func(c *Completion) { c.RolledBack(nil) }, refusal, verdictFailed, false},
+		"nothing, with an error":     {func(*Completion) {}, refusal, verdictFailed, true},
+		"nothing, without one":       {func(*Completion) {}, nil, verdictFailed, true},
+		"rolled back, without error": {func(c *Completion) { c.RolledBack(nil) }, nil, verdictCompleted, false},
 	} {
 		t.Run(name, func(t *testing.T) {
 			jobs := heldJobs(1)

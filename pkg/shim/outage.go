@@ -4,8 +4,6 @@ import (
 	"log/slog"
 	"sync"
 	"time"
-
-	"github.com/gwsql/gw/internal/sqlstate"
 )
 
 // remindEvery is the interval between log lines while the database cannot be reached.
@@ -60,20 +58,4 @@ func (o *outage) lasts() bool {
 	o.mu.Lock()
 	defer o.mu.Unlock()
 	return !o.since.IsZero()
-}
-
-// warn logs that a call failed and will be tried again. While the database cannot be reached or is read-only, which is
-// logged once for all calls, each failure is logged at level debug.
-func (q *queries) warn(logger *slog.Logger, message string, err error, attrs ...any) {
-	attrs = append(attrs, "error", err)
-	switch {
-	case sqlstate.IsReadOnly(err): // logged when the call failed
-	case sqlstate.IsOutage(err):
-		q.outage.found(err)
-		logger.Debug(message, attrs...)
-	case q.outage.lasts():
-		logger.Debug(message, attrs...)
-	default:
-		logger.Warn(message, attrs...)
-	}
 }

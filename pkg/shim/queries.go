@@ -2,6 +2,7 @@ package shim
 
 import (
 	"context"
+	"log/slog"
 	"sync/atomic"
 	"time"
 
@@ -160,4 +161,28 @@ func (q *queries) wakeUp(ctx context.Context) error {
 func (q *queries) stillInFlight(ctx context.Context, transactions []int64) (still []int64, err error) {
 	err = q.row(ctx, &still, `select S.still_in_flight($1::bigint[])`, transactions)
 	return still, err
+}
+
+// loop is what the loops of a session have in common.
+type loop struct {
+	queries *queries
+	logger  *slog.Logger
+	events  *eventBus
+	fail    func(error) // ends the worker
+}
+
+// warn logs that a call failed and will be tried again. While the database cannot be reached or is read-only, which is
+// logged once for all calls, each failure is logged at level debug.
+func (q *queries) warn(logger *slog.Logger, message string, err error, attrs ...any) {
+	attrs = append(attrs, "error", err)
+	switch {
+	case sqlstate.IsReadOnly(err): // logged when the call failed
+	case sqlstate.IsOutage(err):
+		q.outage.found(err)
+		logger.Debug(message, attrs...)
+	case q.outage.lasts():
+		logger.Debug(message, attrs...)
+	default:
+		logger.Warn(message, attrs...)
+	}
 }

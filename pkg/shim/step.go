@@ -6,7 +6,6 @@ import (
 	"errors"
 	"fmt"
 	"slices"
-	"sync"
 	"unicode/utf8"
 
 	"github.com/gwsql/gw/internal/sqlstate"
@@ -19,14 +18,6 @@ const maxStepName = 128
 
 // errStepName is returned for the name of a step before the step runs.
 var errStepName = errors.New("the name of a step must have 1 to 128 characters of UTF-8 without zero bytes")
-
-// steps are the steps of one attempt of a job: those that were saved when the attempt used its first one, and its own.
-type steps struct {
-	mu       sync.Mutex
-	isRead   bool
-	saved    map[string]string // results as JSON
-	doubtful []string          // saved in transactions of the handler, which it may have rolled back
-}
 
 // Step runs a step of a job and saves its result as JSON, so that a later attempt of the job returns that result instead
 // of running the step again. The name identifies the step within its job: 1 to 128 characters, such as "charge" or

@@ -1,9 +1,13 @@
 package shim
 
 import (
+	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"time"
+
+	"github.com/gwsql/gw/internal/guard"
 )
 
 // TaskOption is an option for all jobs of one task. It is given where the task's handler is registered.
@@ -68,3 +72,60 @@ func Concurrency(most int) TaskOption {
 type TimeoutError struct{ After time.Duration }
 
 func (e *TimeoutError) Error() string { return fmt.Sprintf("timed out after %s", e.After) }
+
+// forbiddenFlags are the flags of jobs that are not claimed: a list, or the result of a function.
+type forbiddenFlags struct {
+	list []string
+	fn   func(context.Context) ([]string, error)
+}
+
+// isNone returns whether there are neither a list nor a function.
+func (f forbiddenFlags) isNone() bool { return len(f.list) == 0 && f.fn == nil }
+
+// ask returns the flags for the next claim, nil for none.
+func (f forbiddenFlags) ask(ctx context.Context) (flags []string, err error) {
+	if f.fn == nil {
+		return f.list, nil
+	}
+	fault := guard.Call(func() {
+		if err = recovered(func() error { flags, err = f.fn(ctx); return err }); err != nil {
+			err = fmt.Errorf("ask for forbidden flags: %w", err)
+		}
+	})
+	switch {
+	case fault != nil:
+		return nil, fmt.Errorf("ask for forbidden flags: %w", fault)
+	case err != nil:
+		return nil, err
+	}
+	return flags, nil
+}
+
+var errTwoForbiddenFlags = errors.New("a list of forbidden flags and a function for them exclude each other")
+
+// forbid sets the forbidden flags of a task.
+func (t *task) forbid(flags forbiddenFlags) error {
+	if before := t.forbidden; !before.isNone() && (before.fn == nil) != (flags.fn == nil) {
+		return errTwoForbiddenFlags
+	}
+	t.forbidden = flags
+	return nil
+}
+
+// ForbiddenFlags are flags of jobs of this task that the worker does not claim, in addition to Config.ForbiddenFlags,
+// which applies to all tasks. Default: none.
+func ForbiddenFlags(flags ...string) TaskOption {
+	return func(t *task) error { return t.forbid(forbiddenFlags{list: slices.Clone(flags)}) }
+}
+
+// ForbiddenFlagsFunc returns such flags in place of a list. The worker calls it before each claim that may return jobs
+// of the task. In all other respects it works as Config.ForbiddenFlagsFunc: an error or a panic postpones the claim,
+// also of other tasks.
+func ForbiddenFlagsFunc(ask func(context.Context) ([]string, error)) TaskOption {
+	return func(t *task) error {
+		if ask == nil {
+			return errors.New("the function for forbidden flags is nil")
+		}
+		return t.forbid(forbiddenFlags{fn: ask})
+	}
+}

@@ -1,6 +1,8 @@
 package shim
 
 import (
+	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"maps"
@@ -16,37 +18,6 @@ type Task struct {
 	Tx      TxHandler     // in place of Handler, see [Worker.HandleTx]
 	ManyTx  ManyTxHandler // in place of Handler, see [Worker.HandleManyTx]
 	Options []TaskOption
-}
-
-// SetTasks replaces all handlers registered by Handle or by an earlier SetTasks. Its error lists all problems of the
-// new ones; in that case the previous ones stay. There must be at least one task.
-//
-// A running worker uses the new tasks at once: a running handler continues, and the next job of its task uses the new
-// one. Jobs claimed for a task that no longer exists are returned to the queue, and their attempts do not count.
-func (w *Worker) SetTasks(tasks ...Task) error {
-	set := &taskSet{}
-	var problems []error
-	for _, t := range tasks {
-		next, err := set.with(t, w.cfg)
-		if err != nil {
-			problems = append(problems, err)
-			continue
-		}
-		set = next
-	}
-	if len(tasks) == 0 {
-		problems = append(problems, errNoHandler)
-	}
-	if err := errors.Join(problems...); err != nil {
-		return fmt.Errorf("set tasks: %w", err)
-	}
-	w.mu.Lock()
-	defer w.mu.Unlock()
-	w.misuse = nil
-	w.tasks.Store(set)
-	w.tasksChanged.set()
-	w.tasksUnknown.set()
-	return nil
 }
 
 var errNoHandler = errors.New("no handler is registered")
@@ -121,4 +92,54 @@ func newTaskSet(byName map[string]task) *taskSet {
 		}
 	}
 	return s
+}
+
+// forbidden describes which jobs a claim excludes.
+type forbidden struct {
+	flags   []string // of all tasks
+	ofTasks *string  // of single tasks, as get_job_batch takes them; nil without
+	beyond  *int64   // jobs beyond so many bytes together; nil for the database's own limit
+}
+
+// ask returns the exclusions of a claim of these tasks of a set; worker are the flags of the worker itself.
+func (s *taskSet) ask(ctx context.Context, worker forbiddenFlags, tasks []string) (asked forbidden, err error) {
+	if asked.flags, err = worker.ask(ctx); err != nil {
+		return forbidden{}, err
+	}
+	ofTasks := make(map[string][]string)
+	for _, name := range s.flagged {
+		if _, isAsked := slices.BinarySearch(tasks, name); !isAsked {
+			continue
+		}
+		flags, err := s.byName[name].forbidden.ask(ctx)
+		if err != nil {
+			return forbidden{}, fmt.Errorf("task %q: %w", name, err)
+		}
+		if len(flags) > 0 {
+			ofTasks[name] = flags
+		}
+	}
+	if len(ofTasks) == 0 {
+		return asked, nil
+	}
+	text, err := json.Marshal(ofTasks)
+	if err != nil {
+		return forbidden{}, fmt.Errorf("write forbidden flags: %w", err)
+	}
+	asked.ofTasks = new(string(text))
+	return asked, nil
+}
+
+// argument returns the additional arguments of a claim's call, as SQL and as values, appended to args. It adds nothing
+// without exclusions for single tasks or a limit, because each named argument has a cost.
+func (f forbidden) argument(args ...any) (sql string, _ []any) {
+	if f.ofTasks != nil {
+		args = append(args, *f.ofTasks)
+		sql = fmt.Sprintf(", task_forbidden_flags => $%d::json", len(args))
+	}
+	if f.beyond != nil {
+		args = append(args, *f.beyond)
+		sql += fmt.Sprintf(", max_bytes => $%d::integer", len(args))
+	}
+	return sql, args
 }
