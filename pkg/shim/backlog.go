@@ -280,14 +280,14 @@ func (b *backlog) enter(jobs []*Job) {
 			count = b.countOf(task)
 		}
 		count.busy++
-		job.hold.task = count
+		job.hold.count = count
 	}
 }
 
 // left records that a job is no longer claimed, or has run.
 func (b *backlog) left(job *Job) {
 	b.busy--
-	count := job.hold.task
+	count := job.hold.count
 	count.busy--
 	if count.full {
 		count.full = false

@@ -26,7 +26,7 @@ type Client struct {
 	schema string // quoted
 
 	isQueue *atomic.Bool // see mayBeForRoles; copies of the client share it
-	waits   *waits
+	waits   *waitingCalls
 }
 
 // DB is the part of pgx that a [Client] needs: *pgxpool.Pool, *pgxpool.Conn, *pgx.Conn and pgx.Tx implement it, in any

@@ -36,8 +36,8 @@ func listed[T any](ctx context.Context, c *Client, columns func(*T) []any, sql s
 	return list, nil
 }
 
-// first returns the first row of a statement, nil without one.
-func first[T any](ctx context.Context, c *Client, columns func(*T) []any, sql string, args ...any) (*T, error) {
+// firstRow returns the first row of a statement, nil without one.
+func firstRow[T any](ctx context.Context, c *Client, columns func(*T) []any, sql string, args ...any) (*T, error) {
 	list, err := listed(ctx, c, columns, sql, args...)
 	if len(list) == 0 {
 		return nil, err
@@ -45,15 +45,15 @@ func first[T any](ctx context.Context, c *Client, columns func(*T) []any, sql st
 	return &list[0], nil
 }
 
-// single returns the only value of a statement.
-func single[T any](ctx context.Context, c *Client, sql string, args ...any) (value T, err error) {
+// singleValue returns the only value of a statement.
+func singleValue[T any](ctx context.Context, c *Client, sql string, args ...any) (value T, err error) {
 	err = c.each(ctx, func(scan func(...any) error) error { return scan(&value) }, sql, args...)
 	return value, err
 }
 
 // order calls a function whose result is not needed.
 func (c *Client) order(ctx context.Context, sql string, args ...any) error {
-	_, err := single[*string](ctx, c, sql, args...)
+	_, err := singleValue[*string](ctx, c, sql, args...)
 	return err
 }
 

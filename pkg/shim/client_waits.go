@@ -6,8 +6,8 @@ import (
 	"time"
 )
 
-// waits are the waiting calls of a client.
-type waits struct {
+// waitingCalls are the waiting calls of a client.
+type waitingCalls struct {
 	mu        sync.Mutex
 	calls     map[*waiter]bool
 	newcomers map[int64]bool // jobs of calls that joined since the last query
@@ -18,8 +18,8 @@ type waits struct {
 	hears     atomic.Bool // notifications arrive
 }
 
-func newWaits() *waits {
-	return &waits{
+func newWaits() *waitingCalls {
+	return &waitingCalls{
 		calls: make(map[*waiter]bool), newcomers: make(map[int64]bool), told: make(map[int64]bool), joined: newSignal(), heard: newSignal(),
 	}
 }

@@ -44,7 +44,7 @@ func (e *executor) run() {
 
 // execute calls the handler of jobs, of which there are several only of a handler of many, and concludes them. In events each has
 // its share of the time.
-func (e *executor) execute(jobs []*Job, task task) {
+func (e *executor) execute(jobs []*Job, task taskEntry) {
 	for _, job := range jobs {
 		emit(e.events, JobStarted{Job: job.shown()})
 	}
@@ -80,7 +80,7 @@ func (e *executor) execute(jobs []*Job, task task) {
 }
 
 // call calls the handler and stores what it returns for each job.
-func (e *executor) call(ctx context.Context, jobs []*Job, task task, errs []error) {
+func (e *executor) call(ctx context.Context, jobs []*Job, task taskEntry, errs []error) {
 	switch job := jobs[0]; {
 	case task.many != nil:
 		copy(errs, errorsOf(task.many(ctx, shown(jobs)), len(jobs)))

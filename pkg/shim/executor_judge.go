@@ -9,7 +9,7 @@ import (
 )
 
 // conclude reports the outcome of a job whose handler returned err.
-func (e *executor) conclude(job *Job, task task, duration time.Duration, cause, err error) {
+func (e *executor) conclude(job *Job, task taskEntry, duration time.Duration, cause, err error) {
 	o := outcome{job: job, started: true, duration: duration}
 	switch { // a success is recorded without an allocation
 	case err == nil && job.hold.isCommitted():
@@ -32,7 +32,7 @@ func (e *executor) report(o outcome) {
 }
 
 // judge returns the outcome of a job whose handler returned err; cause is the reason why its context ended, if it has.
-func (e *executor) judge(o outcome, task task, cause, err error) outcome {
+func (e *executor) judge(o outcome, task taskEntry, cause, err error) outcome {
 	o.err = err
 	switch {
 	case o.job.hold.isCommitted():
@@ -91,7 +91,7 @@ func (e *executor) judge(o outcome, task task, cause, err error) outcome {
 }
 
 // isLost reports whether an attempt has ended with err because a connection was lost; cause is why its context has ended.
-func (e *executor) isLost(job *Job, task task, cause, err error) bool {
+func (e *executor) isLost(job *Job, task taskEntry, cause, err error) bool {
 	when, isKnown := lostWhen(err)
 	switch {
 	case isKnown && when == atBegin:

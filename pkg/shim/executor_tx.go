@@ -8,7 +8,7 @@ import (
 )
 
 // callTx calls the handler of a job in a transaction.
-func (e *executor) callTx(ctx context.Context, job *Job, task task) error {
+func (e *executor) callTx(ctx context.Context, job *Job, task taskEntry) error {
 	jobs := []*Job{job}
 	tx := newHandlerTx(ctx, jobs)
 	tx.jobs = jobs
@@ -38,7 +38,7 @@ func (e *executor) commit(tx *handlerTx, err error) error {
 
 // executeManyTx is execute for a handler of several jobs in one transaction. If a call for several jobs fails, each of them
 // runs alone, in the same claim. So do jobs after one of them has lost its connection, because it may be the cause.
-func (e *executor) executeManyTx(jobs []*Job, task task) {
+func (e *executor) executeManyTx(jobs []*Job, task taskEntry) {
 	defer e.end()
 	e.ownJobs()
 	for _, job := range jobs {
@@ -64,7 +64,7 @@ func (e *executor) executeManyTx(jobs []*Job, task task) {
 
 // runTogether calls the handler for several jobs. It returns those that have to run again, and whether they may run together,
 // because the call was rolled back only for the sake of others.
-func (e *executor) runTogether(jobs []*Job, task task) (again []*Job, together bool) {
+func (e *executor) runTogether(jobs []*Job, task taskEntry) (again []*Job, together bool) {
 	c := e.callManyTx(jobs, task)
 	when, isLost := lostWhen(c.err)
 	isOver := c.err == nil || e.handling.Err() != nil || isLost && when != inStatement
@@ -93,7 +93,7 @@ type txCall struct {
 }
 
 // callManyTx calls the handler and completes the jobs.
-func (e *executor) callManyTx(jobs []*Job, task task) *txCall {
+func (e *executor) callManyTx(jobs []*Job, task taskEntry) *txCall {
 	began := time.Now()
 	ctx, release := e.contextOf(jobs, task)
 	defer release()
@@ -140,7 +140,7 @@ func (e *executor) completeTx(c *txCall, jobs []*Job) {
 
 // settle concludes jobs whose handler has returned errs, unless the executor was left behind and their jobs were returned.
 // cause is why the context of the call has ended.
-func (e *executor) settle(jobs []*Job, task task, duration time.Duration, cause error, errs []error) {
+func (e *executor) settle(jobs []*Job, task taskEntry, duration time.Duration, cause error, errs []error) {
 	e.mu.Lock()
 	isOurs := e.jobs != nil
 	if len(jobs) == len(e.jobs) {

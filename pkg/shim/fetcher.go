@@ -9,8 +9,8 @@ import (
 	"github.com/gwsql/gw/pkg/shim/internal/ration"
 )
 
-// source is one way to get jobs. Its run makes one call of the database, or few, and is repeated as long as it is ready.
-type source interface {
+// jobSource is one way to get jobs. Its run makes one call of the database, or few, and is repeated as long as it is ready.
+type jobSource interface {
 	// tick notes what the time has changed, and returns when it will change something, zero for never.
 	tick(now time.Time) time.Time
 	ready() bool
@@ -24,7 +24,7 @@ type fetcher struct {
 	aside    *aside
 	suspects *suspects
 	claims   *claims
-	sources  []source // these, in the order of precedence
+	sources  []jobSource // these, in the order of precedence
 
 	notices *notices
 	changed signal // the tasks were replaced
@@ -42,7 +42,7 @@ func newFetcher(in *intake, pollInterval time.Duration, alone aloneNotice) *fetc
 	f.claims = &claims{
 		intake: in, aside: f.aside, suspects: f.suspects, pollInterval: pollInterval, answers: make(chan besideAnswer, claimsAtOnce),
 	}
-	f.sources = []source{f.lost, f.aside, f.suspects, f.claims}
+	f.sources = []jobSource{f.lost, f.aside, f.suspects, f.claims}
 	return f
 }
 
@@ -89,7 +89,7 @@ func (f *fetcher) tick(now time.Time) (due time.Time) {
 }
 
 // next returns the first source that is ready, nil without. While several claims are in flight, there are no other calls.
-func (f *fetcher) next() source {
+func (f *fetcher) next() jobSource {
 	if !f.paused.IsZero() {
 		return nil
 	}

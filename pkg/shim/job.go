@@ -108,7 +108,7 @@ type place struct {
 	// nextMayStart tells of a job whose outcome is written whether the next job of its queue may start.
 	nextMayStart bool
 	// task counts the jobs of the same task in the backlog.
-	task *taskCount
+	count *taskCount
 }
 
 // lock is the lock of a job in the database. A renewal gives the job a new lease, by which its outcome is then reported.

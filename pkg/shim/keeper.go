@@ -136,7 +136,7 @@ func (k *keeper) checkRevision(ctx context.Context) error {
 func identify(concurrency int) identity {
 	me := identity{concurrency: concurrency, pid: os.Getpid(), version: build.Read().Program()}
 	if host, err := os.Hostname(); err == nil {
-		me.host = host
+		me.hostname = host
 	}
 	return me
 }

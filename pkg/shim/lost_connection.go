@@ -71,8 +71,8 @@ func asLost(ctx context.Context, err error, when lossTime) error {
 	return &lostError{err, when}
 }
 
-// broken returns how many connections the pool could not open or has given up because they were broken.
-func broken(pool *pgxpool.Pool) int64 {
+// brokenConnections returns how many connections the pool could not open or has given up because they were broken.
+func brokenConnections(pool *pgxpool.Pool) int64 {
 	s := pool.Stat()
 	return s.NewConnsCount() - int64(s.TotalConns()) - s.MaxLifetimeDestroyCount() - s.MaxIdleDestroyCount()
 }
@@ -88,7 +88,7 @@ type poolWatch struct {
 // begin is called before a handler.
 func (p *poolWatch) begin(w *host, now time.Time) {
 	if w != nil && w.pool != nil && now.Sub(p.brokenAt) > brokenAge {
-		p.broken, p.brokenAt = broken(w.pool), now
+		p.broken, p.brokenAt = brokenConnections(w.pool), now
 	}
 }
 
@@ -97,7 +97,7 @@ func (p *poolWatch) hasLostConnection(w *host) bool {
 	if w == nil || w.pool == nil || p.brokenAt.IsZero() {
 		return false
 	}
-	for end := time.Now().Add(closeTime); broken(w.pool) <= p.broken; time.Sleep(time.Millisecond) {
+	for end := time.Now().Add(closeTime); brokenConnections(w.pool) <= p.broken; time.Sleep(time.Millisecond) {
 		if time.Now().After(end) {
 			return false
 		}

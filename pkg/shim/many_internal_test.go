@@ -16,7 +16,7 @@ import (
 )
 
 // executed runs a handler of several jobs and returns what is reported of them.
-func executed(t *testing.T, jobs []*Job, task task) []outcome {
+func executed(t *testing.T, jobs []*Job, task taskEntry) []outcome {
 	t.Helper()
 	outcomes := make(chan outcome, len(jobs))
 	e := &executor{crew: &crew{
@@ -47,7 +47,7 @@ func heldJobs(n int) (jobs []*Job) {
 }
 
 func TestEachOfSeveralJobsHasItsOwnOutcome(t *testing.T) {
-	all := executed(t, heldJobs(4), task{many: func(context.Context, []*Job) []error {
+	all := executed(t, heldJobs(4), taskEntry{many: func(context.Context, []*Job) []error {
 		return []error{nil, errors.New("no"), Discard(errors.New("never")), Snooze(time.Minute)}
 	}})
 	for i, want := range []Outcome{OutcomeCompleted, OutcomeFailed, OutcomePermanentlyFailed, OutcomeSnoozed} {
@@ -64,13 +64,13 @@ func TestAHandlerOfSeveralJobsThatDoesNotReturnAnErrorForEachFailsThemAll(t *tes
 		"panic: oh":                            func(context.Context, []*Job) []error { panic("oh") },
 		errExited.Error():                      func(context.Context, []*Job) []error { runtime.Goexit(); return nil },
 	} {
-		for _, o := range executed(t, heldJobs(2), task{many: many}) {
+		for _, o := range executed(t, heldJobs(2), taskEntry{many: many}) {
 			if o.verdict != verdictFailed || !strings.HasPrefix(o.message, want) {
 				t.Errorf("verdict %d, %q; want a failure with %q", o.verdict, o.message, want)
 			}
 		}
 	}
-	for _, o := range executed(t, heldJobs(2), task{many: func(context.Context, []*Job) []error { return nil }}) {
+	for _, o := range executed(t, heldJobs(2), taskEntry{many: func(context.Context, []*Job) []error { return nil }}) {
 		if o.verdict != verdictCompleted {
 			t.Errorf("verdict %d after no error", o.verdict)
 		}
@@ -82,7 +82,7 @@ func TestOneOfSeveralJobsIsLostAlone(t *testing.T) {
 	outcomes := make(chan outcome, 3)
 	e := &executor{crew: &crew{backlog: newBacklog(ration.New(1, 0)), outcomes: outcomes, handling: t.Context()}}
 	e.begin(jobs)
-	e.execute(jobs, task{many: func(ctx context.Context, _ []*Job) []error {
+	e.execute(jobs, taskEntry{many: func(ctx context.Context, _ []*Job) []error {
 		e.interrupt(jobs[1], ErrLeaseLost)
 		if ctx.Err() != nil {
 			t.Error("the context of all has ended")
@@ -101,7 +101,7 @@ func TestOneOfSeveralJobsIsCanceledWithoutEndingTheOthers(t *testing.T) {
 	outcomes := make(chan outcome, 3)
 	e := &executor{crew: &crew{backlog: newBacklog(ration.New(1, 0)), outcomes: outcomes, handling: t.Context()}}
 	e.begin(jobs)
-	e.execute(jobs, task{many: func(ctx context.Context, _ []*Job) []error {
+	e.execute(jobs, taskEntry{many: func(ctx context.Context, _ []*Job) []error {
 		e.interrupt(jobs[0], ErrCanceled)
 		e.interrupt(jobs[1], ErrCanceled)
 		if ctx.Err() != nil {
@@ -127,7 +127,7 @@ func TestALoneJobOfAHandlerOfSeveralIsEnded(t *testing.T) {
 		jobs := heldJobs(1)
 		e := &executor{crew: &crew{backlog: newBacklog(ration.New(1, 0)), outcomes: make(chan outcome, 1), handling: t.Context()}}
 		e.begin(jobs)
-		e.execute(jobs, task{timeout: time.Hour, many: func(ctx context.Context, _ []*Job) []error {
+		e.execute(jobs, taskEntry{timeout: time.Hour, many: func(ctx context.Context, _ []*Job) []error {
 			c.end(e, jobs[0])
 			<-ctx.Done()
 			if cause := context.Cause(ctx); !errors.Is(cause, c.want) {
@@ -139,7 +139,7 @@ func TestALoneJobOfAHandlerOfSeveralIsEnded(t *testing.T) {
 }
 
 func TestSeveralJobsShareTheTimeOfTheirTask(t *testing.T) {
-	all := executed(t, heldJobs(2), task{timeout: time.Millisecond, many: func(ctx context.Context, _ []*Job) []error {
+	all := executed(t, heldJobs(2), taskEntry{timeout: time.Millisecond, many: func(ctx context.Context, _ []*Job) []error {
 		<-ctx.Done()
 		return []error{ctx.Err(), nil}
 	}})
@@ -165,7 +165,7 @@ func TestSeveralJobsWhoseHandlerIsLeftBehindAreReturned(t *testing.T) {
 	e.begin(jobs)
 	go func() {
 		defer close(left)
-		e.execute(jobs, task{many: func(context.Context, []*Job) []error {
+		e.execute(jobs, taskEntry{many: func(context.Context, []*Job) []error {
 			close(started)
 			<-end
 			return nil
@@ -272,7 +272,7 @@ func TestWhatIsSaidOfATransactionDecidesWhatTheHandlersErrorMeans(t *testing.T) 
 		t.Run(name, func(t *testing.T) {
 			jobs := heldJobs(1)
 			jobs[0].worker = &host{}
-			o := executed(t, jobs, task{many: func(_ context.Context, jobs []*Job) []error {
+			o := executed(t, jobs, taskEntry{many: func(_ context.Context, jobs []*Job) []error {
 				completion, err := CompletionOf(jobs)
 				if err != nil {
 					return []error{err}

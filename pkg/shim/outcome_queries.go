@@ -159,7 +159,7 @@ func inSeconds(d *time.Duration) *float64 {
 // parts groups completed jobs by their claims, because one lease per statement costs the database less than different
 // ones. It reuses its memory.
 type parts struct {
-	claims [][]outcome
+	byClaim [][]outcome
 }
 
 // of returns the groups of a batch; claims with few jobs in it share one group. They are valid until letGo.
@@ -169,13 +169,13 @@ func (p *parts) of(batch []outcome) (parts [][]outcome) {
 	}
 	at := -1
 	for _, o := range batch {
-		if at < 0 || p.claims[at][0].job.Lease != o.job.Lease { // most belong to the same claim as the previous one
+		if at < 0 || p.byClaim[at][0].job.Lease != o.job.Lease { // most belong to the same claim as the previous one
 			at = p.find(o.job.Lease)
 		}
-		p.claims[at] = append(p.claims[at], o)
+		p.byClaim[at] = append(p.byClaim[at], o)
 	}
 	var rest []outcome
-	for _, claim := range p.claims {
+	for _, claim := range p.byClaim {
 		if len(claim) < leastPart {
 			rest = append(rest, claim...)
 		} else {
@@ -190,18 +190,18 @@ func (p *parts) of(batch []outcome) (parts [][]outcome) {
 
 // letGo releases the jobs. It must be called before the next batch.
 func (p *parts) letGo() {
-	for i, claim := range p.claims {
+	for i, claim := range p.byClaim {
 		clear(claim)
-		p.claims[i] = claim[:0]
+		p.byClaim[i] = claim[:0]
 	}
 }
 
 // find returns the slot of a claim: the one in use for it, or a free one.
 func (p *parts) find(lease int64) int {
-	at := slices.IndexFunc(p.claims, func(claim []outcome) bool { return len(claim) == 0 || claim[0].job.Lease == lease })
+	at := slices.IndexFunc(p.byClaim, func(claim []outcome) bool { return len(claim) == 0 || claim[0].job.Lease == lease })
 	if at < 0 {
-		at = len(p.claims)
-		p.claims = append(p.claims, nil)
+		at = len(p.byClaim)
+		p.byClaim = append(p.byClaim, nil)
 	}
 	return at
 }

@@ -105,7 +105,7 @@ func (q *queries) breakingVersion(ctx context.Context) (version int, err error) 
 type identity struct {
 	tasks       []string
 	concurrency int
-	host        string
+	hostname    string
 	pid         int
 	version     string
 }
@@ -117,7 +117,7 @@ func (q *queries) register(ctx context.Context, me identity) error {
 		}
 		_, err := conn.Exec(ctx, q.text(
 			`select S.register_worker($1::text, $2::text[], $3::integer, $4::text, $5::integer, $6::text)`),
-			q.workerID, me.tasks, me.concurrency, me.host, me.pid, me.version)
+			q.workerID, me.tasks, me.concurrency, me.hostname, me.pid, me.version)
 		return err
 	})
 }

@@ -11,10 +11,10 @@ import (
 )
 
 // TaskOption is an option for all jobs of one task. It is given where the task's handler is registered.
-type TaskOption func(*task) error
+type TaskOption func(*taskEntry) error
 
-// task is a handler with its options.
-type task struct {
+// taskEntry is a handler with its options.
+type taskEntry struct {
 	handler Handler
 	many    ManyHandler                     // in place of handler
 	most    int                             // jobs for one call of many
@@ -32,7 +32,7 @@ type task struct {
 // Default: none. The timeout must be positive. Set one for all tasks that wait for other systems, such as a mail
 // server.
 func Timeout(d time.Duration) TaskOption {
-	return func(t *task) error {
+	return func(t *taskEntry) error {
 		if d <= 0 {
 			return fmt.Errorf("timeout is %s, must be positive", d)
 		}
@@ -46,7 +46,7 @@ func Timeout(d time.Duration) TaskOption {
 // several goroutines at once. A negative delay counts as 0; after a panic the database's back-off applies. A
 // [RetryError] takes precedence.
 func Backoff(delay func(attempt int) time.Duration) TaskOption {
-	return func(t *task) error {
+	return func(t *taskEntry) error {
 		if delay == nil {
 			return errors.New("back-off is nil")
 		}
@@ -59,7 +59,7 @@ func Backoff(delay func(attempt int) time.Duration) TaskOption {
 // other tasks or to protect a shared resource. Further jobs stay in the queue, where other workers find them. Default:
 // no limit. It must be at least 1. To limit all workers together, set a limit: see [Client.SetLimit].
 func Concurrency(most int) TaskOption {
-	return func(t *task) error {
+	return func(t *taskEntry) error {
 		if most < 1 {
 			return fmt.Errorf("concurrency is %d, must be at least 1", most)
 		}
@@ -104,7 +104,7 @@ func (f forbiddenFlags) ask(ctx context.Context) (flags []string, err error) {
 var errTwoForbiddenFlags = errors.New("a list of forbidden flags and a function for them exclude each other")
 
 // forbid sets the forbidden flags of a task.
-func (t *task) forbid(flags forbiddenFlags) error {
+func (t *taskEntry) forbid(flags forbiddenFlags) error {
 	if before := t.forbidden; !before.isNone() && (before.fn == nil) != (flags.fn == nil) {
 		return errTwoForbiddenFlags
 	}
@@ -115,14 +115,14 @@ func (t *task) forbid(flags forbiddenFlags) error {
 // ForbiddenFlags are flags of jobs of this task that the worker does not claim, in addition to Config.ForbiddenFlags,
 // which applies to all tasks. Default: none.
 func ForbiddenFlags(flags ...string) TaskOption {
-	return func(t *task) error { return t.forbid(forbiddenFlags{list: slices.Clone(flags)}) }
+	return func(t *taskEntry) error { return t.forbid(forbiddenFlags{list: slices.Clone(flags)}) }
 }
 
 // ForbiddenFlagsFunc returns such flags in place of a list. The worker calls it before each claim that may return jobs
 // of the task. In all other respects it works as Config.ForbiddenFlagsFunc: an error or a panic postpones the claim,
 // also of other tasks.
 func ForbiddenFlagsFunc(ask func(context.Context) ([]string, error)) TaskOption {
-	return func(t *task) error {
+	return func(t *taskEntry) error {
 		if ask == nil {
 			return errors.New("the function for forbidden flags is nil")
 		}

@@ -24,7 +24,7 @@ var errNoHandler = errors.New("no handler is registered")
 
 // taskSet is the set of tasks that a worker serves. It is replaced, never changed.
 type taskSet struct {
-	byName    map[string]task
+	byName    map[string]taskEntry
 	names     []string // sorted
 	unlimited []string // those without a limit of their own, sorted
 	flagged   []string // those with forbidden flags of their own, sorted
@@ -49,7 +49,7 @@ func (s *taskSet) with(t Task, cfg Config) (*taskSet, error) {
 	case registered || handlers > 1:
 		return nil, fmt.Errorf("task %q has two handlers", t.Name)
 	}
-	added := task{most: t.Most, inTx: t.Tx != nil || t.ManyTx != nil}
+	added := taskEntry{most: t.Most, inTx: t.Tx != nil || t.ManyTx != nil}
 	var err error
 	switch {
 	case t.Many != nil:
@@ -72,7 +72,7 @@ func (s *taskSet) with(t Task, cfg Config) (*taskSet, error) {
 	if added.limit >= cfg.Concurrency {
 		added.limit = 0
 	}
-	byName := make(map[string]task, len(s.byName)+1)
+	byName := make(map[string]taskEntry, len(s.byName)+1)
 	maps.Copy(byName, s.byName)
 	byName[t.Name] = added
 	return newTaskSet(byName), nil
@@ -81,7 +81,7 @@ func (s *taskSet) with(t Task, cfg Config) (*taskSet, error) {
 // isLimited returns whether a task has a limit of its own.
 func (s *taskSet) isLimited() bool { return len(s.unlimited) < len(s.names) }
 
-func newTaskSet(byName map[string]task) *taskSet {
+func newTaskSet(byName map[string]taskEntry) *taskSet {
 	s := &taskSet{byName: byName, names: slices.Sorted(maps.Keys(byName))}
 	for _, name := range s.names {
 		if byName[name].limit == 0 {
@@ -94,17 +94,17 @@ func newTaskSet(byName map[string]task) *taskSet {
 	return s
 }
 
-// forbidden describes which jobs a claim excludes.
-type forbidden struct {
+// exclusions describes which jobs a claim excludes.
+type exclusions struct {
 	flags   []string // of all tasks
 	ofTasks *string  // of single tasks, as get_job_batch takes them; nil without
 	beyond  *int64   // jobs beyond so many bytes together; nil for the database's own limit
 }
 
 // ask returns the exclusions of a claim of these tasks of a set; worker are the flags of the worker itself.
-func (s *taskSet) ask(ctx context.Context, worker forbiddenFlags, tasks []string) (asked forbidden, err error) {
+func (s *taskSet) ask(ctx context.Context, worker forbiddenFlags, tasks []string) (asked exclusions, err error) {
 	if asked.flags, err = worker.ask(ctx); err != nil {
-		return forbidden{}, err
+		return exclusions{}, err
 	}
 	ofTasks := make(map[string][]string)
 	for _, name := range s.flagged {
@@ -113,7 +113,7 @@ func (s *taskSet) ask(ctx context.Context, worker forbiddenFlags, tasks []string
 		}
 		flags, err := s.byName[name].forbidden.ask(ctx)
 		if err != nil {
-			return forbidden{}, fmt.Errorf("task %q: %w", name, err)
+			return exclusions{}, fmt.Errorf("task %q: %w", name, err)
 		}
 		if len(flags) > 0 {
 			ofTasks[name] = flags
@@ -124,7 +124,7 @@ func (s *taskSet) ask(ctx context.Context, worker forbiddenFlags, tasks []string
 	}
 	text, err := json.Marshal(ofTasks)
 	if err != nil {
-		return forbidden{}, fmt.Errorf("write forbidden flags: %w", err)
+		return exclusions{}, fmt.Errorf("write forbidden flags: %w", err)
 	}
 	asked.ofTasks = new(string(text))
 	return asked, nil
@@ -132,7 +132,7 @@ func (s *taskSet) ask(ctx context.Context, worker forbiddenFlags, tasks []string
 
 // argument returns the additional arguments of a claim's call, as SQL and as values, appended to args. It adds nothing
 // without exclusions for single tasks or a limit, because each named argument has a cost.
-func (f forbidden) argument(args ...any) (sql string, _ []any) {
+func (f exclusions) argument(args ...any) (sql string, _ []any) {
 	if f.ofTasks != nil {
 		args = append(args, *f.ofTasks)
 		sql = fmt.Sprintf(", task_forbidden_flags => $%d::json", len(args))
