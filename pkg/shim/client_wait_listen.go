@@ -20,15 +20,15 @@ func (w *waitingCalls) listen(ctx context.Context, c *Client) {
 	if pool == nil {
 		return
 	}
-	var retry backoff
+	var retry connection.Backoff
 	for {
 		started := time.Now()
 		_ = w.listenOnce(ctx, pool) // without notifications, the calls query more often
 		w.hears.Store(false)
 		if time.Since(started) >= healthy {
-			retry.reset()
+			retry.Reset()
 		}
-		if !retry.wait(ctx) {
+		if !retry.Wait(ctx) {
 			return
 		}
 	}

@@ -10,6 +10,7 @@ import (
 
 	"github.com/jackc/pgx/v5"
 
+	"github.com/gwsql/gw/internal/connection"
 	"github.com/gwsql/gw/internal/seconds"
 	"github.com/gwsql/gw/internal/sqlstate"
 	"github.com/gwsql/gw/pkg/crontab"
@@ -37,14 +38,14 @@ type cron struct {
 // run ticks until ctx ends. After an error it tries again with the same minute, so none is lost. It ends the worker
 // only if the database refuses its first items.
 func (c *cron) run(ctx context.Context) {
-	var retry backoff
+	var retry connection.Backoff
 	for {
 		delay, err := c.step(ctx)
 		switch {
 		case ctx.Err() != nil:
 			return
 		case err == nil:
-			retry.reset()
+			retry.Reset()
 			if !c.wait(ctx, delay) {
 				return
 			}
@@ -54,7 +55,7 @@ func (c *cron) run(ctx context.Context) {
 		default:
 			emit(c.events, CronFailed{Err: err})
 			c.queries.warn(c.logger, "cron tick failed, worker will try again", err)
-			if !retry.wait(ctx) {
+			if !retry.Wait(ctx) {
 				return
 			}
 		}

@@ -36,7 +36,7 @@ func (e *executor) run() {
 		if e.isLeft {
 			return
 		}
-		e.watch.end()
+		e.watch.End()
 	}
 	exited = false
 	e.stopped()
@@ -49,7 +49,7 @@ func (e *executor) execute(jobs []*Job, task taskEntry) {
 		emit(e.events, JobStarted{Job: job.shown()})
 	}
 	if !task.inTx {
-		e.watch.begin(jobs[0].worker, e.started)
+		e.watch.Begin(poolOf(jobs[0]), e.started)
 	}
 	ctx, release := e.contextOf(jobs, task)
 	defer release()

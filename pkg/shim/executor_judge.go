@@ -18,7 +18,7 @@ func (e *executor) conclude(job *Job, task taskEntry, duration time.Duration, ca
 		o = e.judge(o, task, cause, err)
 	}
 	if o.verdict == verdictCut {
-		e.watch.pause(e.handling)
+		e.watch.Pause(e.handling)
 	} else {
 		e.losses.forget(job.ID)
 	}
@@ -100,7 +100,7 @@ func (e *executor) isLost(job *Job, task taskEntry, cause, err error) bool {
 	case cause != nil || !guard.Ask(false, func() bool { return sqlstate.IsLostConnection(err) }):
 		return false
 	case job.hold.isCompleting():
-	case task.inTx || !e.watch.hasLostConnection(job.worker):
+	case task.inTx || !e.watch.HasLost(poolOf(job)):
 		return false
 	}
 	return e.losses.add(job.ID) < mostLosses

@@ -7,6 +7,8 @@ import (
 	"sync"
 	"sync/atomic"
 	"time"
+
+	"github.com/gwsql/gw/internal/connection"
 )
 
 // crew is the executors of a session and what they share. A worker has as many executors as its concurrency.
@@ -37,7 +39,7 @@ type executor struct {
 
 	single [1]*Job  // the memory of jobs if there is one job
 	failed [1]error // and of its error
-	watch  poolWatch
+	watch  connection.PoolWatch
 }
 
 // newExecutor returns a further executor, which calls stopped when it has ended.

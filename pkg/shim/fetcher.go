@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"time"
 
+	"github.com/gwsql/gw/internal/connection"
 	"github.com/gwsql/gw/internal/sqlstate"
 	"github.com/gwsql/gw/pkg/shim/internal/ration"
 )
@@ -30,7 +31,7 @@ type fetcher struct {
 	changed signal // the tasks were replaced
 	settled <-chan settlement
 
-	retry  backoff
+	retry  connection.Backoff
 	paused time.Time // the end of the pause after a failed claim, zero without
 	timer  *time.Timer
 }
@@ -105,14 +106,14 @@ func (f *fetcher) next() jobSource {
 func (f *fetcher) conclude(err error) {
 	switch {
 	case err == nil:
-		f.retry.reset()
+		f.retry.Reset()
 	case sqlstate.IsMistake(err) || sqlstate.In(err, "GW"):
 		f.fail(fmt.Errorf("claim jobs: %w", err))
 		f.isOver = true
 	default:
 		f.queries.warn(f.logger, "claim failed, worker will try again", err)
 		f.aside.failed(err, max(f.room(0), 1))
-		f.paused = time.Now().Add(f.retry.next())
+		f.paused = time.Now().Add(f.retry.Next())
 	}
 }
 

@@ -6,6 +6,7 @@ import (
 	"strconv"
 	"time"
 
+	"github.com/gwsql/gw/internal/connection"
 	"github.com/gwsql/gw/internal/sqlstate"
 )
 
@@ -151,14 +152,14 @@ func splitRenewed(batch []outcome, done applied) (settled, renewed []outcome) {
 // persist calls until the database answers, and returns the number of calls. An error that cannot pass is not retried,
 // and a doubtful one only for a limited time.
 func (f *finisher) persist(ctx context.Context, verb string, batch []outcome, call writeFunc) (applied, int, error) {
-	var retry backoff
+	var retry connection.Backoff
 	for tries := 1; ; tries++ {
 		done, err := call(ctx, batch)
 		if err == nil || sqlstate.IsMistake(err) || sqlstate.IsRefusedOutcome(err) && (tries >= maxDoubtfulTries || !sqlstate.IsDoubtful(err)) {
 			return done, tries, err
 		}
 		f.queries.warn(f.logger, "outcomes could not be written, worker will try again", err, []any{"verb", verb, "jobs", len(batch)}...)
-		if !retry.wait(ctx) {
+		if !retry.Wait(ctx) {
 			return nil, tries, err
 		}
 	}

@@ -26,7 +26,7 @@ type queries struct {
 	workerID string
 	worker   *host // set in the jobs
 	readOnly *readOnly
-	outage   *outage
+	outage   *connection.Outage
 
 	hasNoProgress atomic.Bool // progress cannot be stored, because the role has no right to set it, for example
 }
@@ -178,9 +178,9 @@ func (q *queries) warn(logger *slog.Logger, message string, err error, attrs ...
 	switch {
 	case sqlstate.IsReadOnly(err): // logged when the call failed
 	case sqlstate.IsOutage(err):
-		q.outage.found(err)
+		q.outage.Found(err)
 		logger.Debug(message, attrs...)
-	case q.outage.lasts():
+	case q.outage.Lasts():
 		logger.Debug(message, attrs...)
 	default:
 		logger.Warn(message, attrs...)

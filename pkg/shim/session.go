@@ -62,13 +62,13 @@ func (s *session) enroll(ctx context.Context, keeper *keeper, heartbeater *heart
 	tasks := s.worker.tasks.Load().names
 	enrolling, release := s.untilStopped(ctx)
 	defer release()
-	var retry backoff
+	var retry connection.Backoff
 	for {
 		err = keeper.start(enrolling)
 		if err == nil {
 			_, err = heartbeater.beat(enrolling)
 		}
-		if !sqlstate.IsReadOnly(err) || !retry.wait(enrolling) {
+		if !sqlstate.IsReadOnly(err) || !retry.Wait(enrolling) {
 			break
 		}
 	}

@@ -51,8 +51,8 @@ func (s *session) newCron(fail func(error)) *cron {
 func (s *session) newListener() *listener {
 	lost := s.queries.outage              // to which the listening connection reports its loss
 	if s.worker.cfg.ListenConfig != nil { // with another address than the other connections
-		lost = &outage{logger: s.logger}
-		lost.gone, lost.back = "listening connection failed, worker will connect again", "listening again"
+		lost = &connection.Outage{Logger: s.logger}
+		lost.Gone, lost.Back = "listening connection failed, worker will connect again", "listening again"
 	}
 	return &listener{
 		notices: s.notices,
@@ -137,8 +137,8 @@ func newSession(w *Worker, once bool) *session {
 			workerID: w.cfg.WorkerID,
 			worker:   w.host,
 			readOnly: &readOnly{logger: logger, moved: newSignal()},
-			outage: &outage{
-				logger: logger, gone: "database cannot be reached, worker will try again", back: "database can be reached again",
+			outage: &connection.Outage{
+				Logger: logger, Gone: "database cannot be reached, worker will try again", Back: "database can be reached again",
 			},
 		},
 		notices:  newNotices(),

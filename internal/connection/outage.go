@@ -1,4 +1,4 @@
-package shim
+package connection
 
 import (
 	"log/slog"
@@ -9,18 +9,18 @@ import (
 // remindEvery is the interval between log lines while the database cannot be reached.
 const remindEvery = time.Minute
 
-// outage logs that the database cannot be reached: at the start, once a minute while it lasts, and at the end. All
+// Outage logs that the database cannot be reached: at the start, once a minute while it lasts, and at the end. All
 // loops of a worker share one outage, so that not every loop logs every attempt.
-type outage struct {
-	logger     *slog.Logger
-	gone, back string // the messages
+type Outage struct {
+	Logger     *slog.Logger
+	Gone, Back string // the messages
 
 	mu            sync.Mutex
 	since, logged time.Time // zero without an outage
 }
 
-// found is called with each error of a lost connection or a failed connection attempt.
-func (o *outage) found(err error) {
+// Found is called with each error of a lost connection or a failed connection attempt.
+func (o *Outage) Found(err error) {
 	if o == nil {
 		return
 	}
@@ -34,11 +34,11 @@ func (o *outage) found(err error) {
 		return
 	}
 	o.logged = now
-	o.logger.Warn(o.gone, "error", err)
+	o.Logger.Warn(o.Gone, "error", err)
 }
 
-// over is called when the database has answered a call that began at a time, or when a connection was opened.
-func (o *outage) over(began time.Time) {
+// Over is called when the database has answered a call that began at a time, or when a connection was opened.
+func (o *Outage) Over(began time.Time) {
 	if o == nil {
 		return
 	}
@@ -47,11 +47,12 @@ func (o *outage) over(began time.Time) {
 	if o.since.IsZero() || began.Before(o.since) { // the answer may be older than the outage
 		return
 	}
-	o.logger.Info(o.back, "lasted", time.Since(o.since).Round(time.Millisecond).String())
+	o.Logger.Info(o.Back, "lasted", time.Since(o.since).Round(time.Millisecond).String())
 	o.since, o.logged = time.Time{}, time.Time{}
 }
 
-func (o *outage) lasts() bool {
+// Lasts reports whether the database cannot be reached now.
+func (o *Outage) Lasts() bool {
 	if o == nil {
 		return false
 	}
