@@ -1,7 +1,6 @@
 package shim
 
 import (
-	"context"
 	"errors"
 	"time"
 )
@@ -19,7 +18,7 @@ func (e *executor) run() {
 		task, served := e.tasks.Load().byName[job.TaskIdentifier]
 		e.single[0] = job
 		jobs := e.single[:]
-		if task.many != nil {
+		if task.most > 0 {
 			jobs = e.backlog.more(job, task.most)
 		}
 		switch {
@@ -28,7 +27,7 @@ func (e *executor) run() {
 				e.report(outcome{job: job, verdict: verdictReturned})
 			}
 			continue
-		case task.many != nil && task.inTx:
+		case task.together != nil:
 			e.executeManyTx(jobs, task)
 		default:
 			e.execute(jobs, task)
@@ -74,21 +73,9 @@ func (e *executor) execute(jobs []*Job, task taskEntry) {
 		clear(errs)
 	}()
 	err = recovered(func() error {
-		e.call(ctx, jobs, task, errs)
+		task.call(ctx, jobs, errs)
 		return nil
 	})
-}
-
-// call calls the handler and stores what it returns for each job.
-func (e *executor) call(ctx context.Context, jobs []*Job, task taskEntry, errs []error) {
-	switch job := jobs[0]; {
-	case task.many != nil:
-		copy(errs, errorsOf(task.many(ctx, shown(jobs)), len(jobs)))
-	case task.inTx:
-		errs[0] = e.callTx(ctx, job, task)
-	default:
-		errs[0] = task.handler(job.within(ctx), job.shown())
-	}
 }
 
 var errDidNotReturn = errors.New("handler did not return after its context ended")

@@ -41,7 +41,7 @@ func (e *executor) judge(o outcome, task taskEntry, cause, err error) outcome {
 			o.message = guard.Text(err)
 		}
 		return o
-	case errors.Is(cause, ErrLeaseLost):
+	case errors.Is(cause, ErrLeaseLost), guard.Is(err, errLost):
 		o.verdict = verdictLost
 		return o
 	case e.isLost(o.job, task, cause, err):

@@ -7,35 +7,6 @@ import (
 	"time"
 )
 
-// callTx calls the handler of a job in a transaction.
-func (e *executor) callTx(ctx context.Context, job *Job, task taskEntry) error {
-	jobs := []*Job{job}
-	tx := newHandlerTx(ctx, jobs)
-	tx.jobs = jobs
-	err := errExited
-	defer func() { tx.close(err) }()
-	err = e.commit(tx, task.handler(job.within(ctx), job.shown()))
-	return err
-}
-
-// commit completes the jobs of a call that has ended with err, unless it has failed. It returns why it was not committed.
-func (e *executor) commit(tx *handlerTx, err error) error {
-	if err == nil {
-		err = tx.check()
-	}
-	if err != nil {
-		return tx.fault(err)
-	}
-	if tx.tx == nil {
-		return nil
-	}
-	lost, err := tx.complete()
-	for _, job := range lost {
-		e.interrupt(job, ErrLeaseLost)
-	}
-	return err
-}
-
 // executeManyTx is execute for a handler of several jobs in one transaction. If a call for several jobs fails, each of them
 // runs alone, in the same claim. So do jobs after one of them has lost its connection, because it may be the cause.
 func (e *executor) executeManyTx(jobs []*Job, task taskEntry) {
@@ -102,7 +73,7 @@ func (e *executor) callManyTx(jobs []*Job, task taskEntry) *txCall {
 	go func() { // which the handler may end
 		defer close(ended)
 		err := recovered(func() error {
-			c.errs = errorsOf(task.many(ctx, shown(jobs)), len(jobs))
+			c.errs = errorsOf(task.together(ctx, shown(jobs)), len(jobs))
 			return nil
 		})
 		if err != nil {
@@ -128,7 +99,11 @@ func (e *executor) completeTx(c *txCall, jobs []*Job) {
 	if c.err == nil && len(jobs) > 1 && slices.ContainsFunc(c.tx.jobs, e.isGone) {
 		c.err = errGone
 	}
-	c.err = e.commit(c.tx, c.err)
+	lost, err := c.tx.commit(c.err)
+	for _, job := range lost {
+		e.interrupt(job, ErrLeaseLost)
+	}
+	c.err = err
 	_, isLost := lostWhen(c.err)
 	for i, job := range jobs {
 		if (c.errs[i] == nil || isLost) && slices.Contains(c.tx.jobs, job) {

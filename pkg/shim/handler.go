@@ -44,6 +44,11 @@ func Typed[T any](fn func(ctx context.Context, payload T, job *Job) error) Handl
 	}
 }
 
+// call is the handlerCall of a handler of one job.
+func (h Handler) call(ctx context.Context, jobs []*Job, errs []error) {
+	errs[0] = h(jobs[0].within(ctx), jobs[0].shown())
+}
+
 // errExited is the result of a handler that called runtime.Goexit, as t.FailNow does.
 var errExited = errors.New("handler ended its goroutine instead of returning")
 

@@ -75,3 +75,16 @@ func (h ManyTxHandler) handler() ManyHandler {
 		return slices.Repeat([]error{err}, len(jobs))
 	}
 }
+
+// callInTx is the handlerCall of a handler of one job in a transaction of the worker.
+func (h Handler) callInTx(ctx context.Context, jobs []*Job, errs []error) {
+	tx := newHandlerTx(ctx, slices.Clone(jobs))
+	tx.jobs = slices.Clone(jobs)
+	err := errExited
+	defer func() { tx.close(err) }()
+	lost, err := tx.commit(h(jobs[0].within(ctx), jobs[0].shown()))
+	if len(lost) > 0 {
+		err = fmt.Errorf("%w: %w", errLost, err)
+	}
+	errs[0] = err
+}

@@ -78,6 +78,11 @@ func (n *nested) call() {
 	}
 }
 
+// call is the handlerCall of a handler of several jobs.
+func (h ManyHandler) call(ctx context.Context, jobs []*Job, errs []error) {
+	copy(errs, errorsOf(h(ctx, shown(jobs)), len(jobs)))
+}
+
 // errorsOf returns an error for each of n jobs, whatever the handler has returned.
 func errorsOf(errs []error, n int) []error {
 	switch {

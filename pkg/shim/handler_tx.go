@@ -59,6 +59,21 @@ func (t *handlerTx) used(ctx context.Context) (pgx.Tx, error) {
 	return t.tx, nil
 }
 
+// commit completes the jobs of a call that has ended with err, unless it has failed. It returns why it was not committed, and the
+// jobs that the worker no longer holds if they are the reason.
+func (t *handlerTx) commit(err error) (lost []*Job, _ error) {
+	if err == nil {
+		err = t.check()
+	}
+	if err != nil {
+		return nil, t.fault(err)
+	}
+	if t.tx == nil {
+		return nil, nil
+	}
+	return t.complete()
+}
+
 // check returns why the transaction of a handler that has returned nil cannot be committed.
 func (t *handlerTx) check() error {
 	if t.tx == nil {

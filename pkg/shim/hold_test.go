@@ -156,10 +156,10 @@ func (r *renewal) expectJobs(t *testing.T, want int) {
 
 func TestAnOutcomeOfALostJobIsNotReported(t *testing.T) {
 	started, outcomes := make(chan struct{}), make(chan outcome, 1)
-	long := taskEntry{handler: func(ctx context.Context, _ *Job) error {
+	long := taskEntry{call: func(ctx context.Context, _ []*Job, errs []error) {
 		close(started)
 		<-ctx.Done()
-		return ctx.Err()
+		errs[0] = ctx.Err()
 	}}
 	e := &executor{crew: &crew{
 		backlog:  newBacklog(ration.New(1, 0)),

@@ -110,6 +110,7 @@ var (
 	errTxEnded   = errors.New("the handler has ended the transaction, which is the worker's, by a statement")
 	errTxBusy    = errors.New("the handler has left rows of the transaction open")
 	errTxLost    = errors.New("the connection of the transaction is closed")
+	errLost      = errors.New("the worker no longer holds the job")
 )
 
 // errNoWorker is returned by the database methods of a job that no worker claimed.

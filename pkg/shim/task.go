@@ -15,17 +15,20 @@ type TaskOption func(*taskEntry) error
 
 // taskEntry is a handler with its options.
 type taskEntry struct {
-	handler Handler
-	many    ManyHandler                     // in place of handler
-	most    int                             // jobs for one call of many
-	timeout time.Duration                   // 0 without
-	limit   int                             // how many run at once, 0 for the worker's concurrency
-	backoff func(attempt int) time.Duration // nil for the database's
+	call     handlerCall
+	together ManyHandler                     // in place of call: the handler of several jobs in one transaction
+	most     int                             // jobs for one call, 0 for one
+	timeout  time.Duration                   // 0 without
+	limit    int                             // how many run at once, 0 for the worker's concurrency
+	backoff  func(attempt int) time.Duration // nil for the database's
 
 	inTx bool // the handler is given a transaction
 
 	forbidden forbiddenFlags
 }
+
+// handlerCall calls a handler and stores what it returns for each of the jobs.
+type handlerCall func(ctx context.Context, jobs []*Job, errs []error)
 
 // Timeout ends the context of a handler that has run for d. The [context.Cause] is then a [TimeoutError], and an error
 // that the handler returns after that is stored with a note about it. A handler that ignores its context continues.

@@ -49,17 +49,23 @@ func (s *taskSet) with(t Task, cfg Config) (*taskSet, error) {
 	case registered || handlers > 1:
 		return nil, fmt.Errorf("task %q has two handlers", t.Name)
 	}
-	added := taskEntry{most: t.Most, inTx: t.Tx != nil || t.ManyTx != nil}
+	added := taskEntry{inTx: t.Tx != nil || t.ManyTx != nil}
+	var one Handler
+	var several ManyHandler
 	var err error
 	switch {
 	case t.Many != nil:
-		added.many, err = t.Many.wrapped(cfg.Middleware)
+		several, err = t.Many.wrapped(cfg.Middleware)
+		added.call, added.most = several.call, t.Most
 	case t.ManyTx != nil:
-		added.many, err = t.ManyTx.handler().wrapped(cfg.Middleware)
+		added.together, err = t.ManyTx.handler().wrapped(cfg.Middleware)
+		added.most = t.Most
 	case t.Tx != nil:
-		added.handler, err = t.Tx.handler().wrapped(cfg.Middleware)
+		one, err = t.Tx.handler().wrapped(cfg.Middleware)
+		added.call = one.callInTx
 	default:
-		added.handler, err = t.Handler.wrapped(cfg.Middleware)
+		one, err = t.Handler.wrapped(cfg.Middleware)
+		added.call = one.call
 	}
 	if err != nil {
 		return nil, fmt.Errorf("task %q: %w", t.Name, err)
