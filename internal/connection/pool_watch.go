@@ -24,7 +24,8 @@ func broken(pool *pgxpool.Pool) int64 {
 
 // PoolWatch knows whether the pool has lost connections while a handler ran that may use it.
 type PoolWatch struct {
-	broken              int64 // connections that the pool had lost at a time shortly before the call
+	pool                *pgxpool.Pool // nil before the first call
+	broken              int64         // connections that the pool had lost at a time shortly before the call
 	brokenAt            time.Time
 	hasLost, lostBefore bool // this call and the one before it have lost their connections
 	retry               Backoff
@@ -33,16 +34,16 @@ type PoolWatch struct {
 // Begin is called before a handler.
 func (p *PoolWatch) Begin(pool *pgxpool.Pool, now time.Time) {
 	if pool != nil && now.Sub(p.brokenAt) > brokenAge {
-		p.broken, p.brokenAt = broken(pool), now
+		p.pool, p.broken, p.brokenAt = pool, broken(pool), now
 	}
 }
 
 // HasLost reports whether the pool has lost a connection since the handler was called. The pool may still be closing it.
-func (p *PoolWatch) HasLost(pool *pgxpool.Pool) bool {
-	if pool == nil || p.brokenAt.IsZero() {
+func (p *PoolWatch) HasLost() bool {
+	if p.pool == nil {
 		return false
 	}
-	for end := time.Now().Add(closeTime); broken(pool) <= p.broken; time.Sleep(time.Millisecond) {
+	for end := time.Now().Add(closeTime); broken(p.pool) <= p.broken; time.Sleep(time.Millisecond) {
 		if time.Now().After(end) {
 			return false
 		}

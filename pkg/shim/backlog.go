@@ -145,9 +145,6 @@ func (b *backlog) more(first *Job, most int) []*Job {
 func (b *backlog) ended(o outcome) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	if o.started {
-		b.ration.Ended(o.duration)
-	}
 	if s := o.job.hold.streak; s != nil {
 		if o.verdict == verdictCompleted || o.verdict == verdictCommitted {
 			b.follow(s)
@@ -156,6 +153,9 @@ func (b *backlog) ended(o outcome) {
 		}
 	}
 	b.left(o.job)
+	if o.started {
+		b.ration.Ended(o.duration)
+	}
 	if b.hasRoom || b.ration.HasSlack(ration.Situation{Busy: b.busy, Starves: b.starves()}) {
 		b.slack.set()
 	}

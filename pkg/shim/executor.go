@@ -24,7 +24,7 @@ func (e *executor) run() {
 		switch {
 		case !served || !e.canceled.allows(e.handling, job) || !e.begin(jobs):
 			for _, job := range jobs {
-				e.report(outcome{job: job, verdict: verdictReturned})
+				e.giveBack(job)
 			}
 			continue
 		case task.together != nil:
@@ -48,7 +48,7 @@ func (e *executor) execute(jobs []*Job, task taskEntry) {
 		emit(e.events, JobStarted{Job: job.shown()})
 	}
 	if !task.inTx {
-		e.watch.Begin(poolOf(jobs[0]), e.started)
+		e.watch.Begin(e.pool, e.started)
 	}
 	ctx, release := e.contextOf(jobs, task)
 	defer release()
@@ -93,8 +93,7 @@ func (e *executor) abandon() {
 		o := outcome{job: job, verdict: verdictReturned, started: true, interrupted: true, duration: time.Since(started)}
 		o.err = errDidNotReturn
 		o.message = o.err.Error()
-		e.tell(o)
-		e.report(o)
+		e.deliver(o)
 	}
 	e.stopped()
 }

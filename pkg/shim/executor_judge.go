@@ -22,13 +22,8 @@ func (e *executor) conclude(job *Job, task taskEntry, duration time.Duration, ca
 	} else {
 		e.losses.forget(job.ID)
 	}
-	e.tell(o)
-	e.report(o)
-}
-
-func (e *executor) report(o outcome) {
-	e.outcomes <- o
-	e.backlog.ended(o)
+	o.message = cleanMessage(o.message)
+	e.deliver(o)
 }
 
 // judge returns the outcome of a job whose handler returned err; cause is the reason why its context ended, if it has.
@@ -45,7 +40,7 @@ func (e *executor) judge(o outcome, task taskEntry, cause, err error) outcome {
 		o.verdict = verdictLost
 		return o
 	case e.isLost(o.job, task, cause, err):
-		o.verdict, o.message = verdictCut, cleanMessage(guard.Text(err))
+		o.verdict, o.message = verdictCut, guard.Text(err)
 		return o
 	case o.job.hold.isCompleting():
 		// Only the database can tell whether the transaction was committed. Failing a job that is deleted changes
@@ -65,28 +60,24 @@ func (e *executor) judge(o outcome, task taskEntry, cause, err error) outcome {
 	if timeout, ok := errors.AsType[*TimeoutError](cause); ok && !guard.Is(err, timeout) {
 		o.message = timeout.Error() + ": " + o.message
 	}
-	if errors.Is(cause, ErrCanceled) { // whatever the handler asks for, the database would not run the job again
+	isCanceled := errors.Is(cause, ErrCanceled) // whatever the handler asks for, the database would not run the job again
+	if isCanceled {
 		if !guard.Is(err, ErrCanceled) {
 			o.message = cause.Error() + ": " + o.message
 		}
 		o.permanent = true
-		o.askForRest(err)
-		o.message = cleanMessage(o.message)
-		return o
-	}
-	if request := requestOf(err); request != nil {
+	} else if request := requestOf(err); request != nil {
 		request.ask(&o)
 	}
 	o.askForRest(err)
 	switch {
-	case o.snoozed || o.verdict == verdictRateLimited || o.inTx && o.err == nil:
+	case isCanceled || o.snoozed || o.verdict == verdictRateLimited || o.inTx && o.err == nil:
 	case e.handling.Err() != nil:
 		o.interrupt()
 	case o.inTx:
 	case o.delay == nil && task.backoff != nil:
-		o.delay = customDelay(task.backoff, o.job.Attempts)
+		o.delay = guard.Ask(nil, func() *time.Duration { return new(max(task.backoff(o.job.Attempts), 0)) })
 	}
-	o.message = cleanMessage(o.message)
 	return o
 }
 
@@ -100,7 +91,7 @@ func (e *executor) isLost(job *Job, task taskEntry, cause, err error) bool {
 	case cause != nil || !guard.Ask(false, func() bool { return sqlstate.IsLostConnection(err) }):
 		return false
 	case job.hold.isCompleting():
-	case task.inTx || !e.watch.HasLost(poolOf(job)):
+	case task.inTx || !e.watch.HasLost():
 		return false
 	}
 	return e.losses.add(job.ID) < mostLosses
@@ -117,12 +108,8 @@ func (o *outcome) interrupt() {
 	o.verdict = verdictReturned
 }
 
-// customDelay returns the delay of the task's own back-off, nil if it does not return one.
-func customDelay(backoff func(int) time.Duration, attempt int) *time.Duration {
-	return guard.Ask(nil, func() *time.Duration { return new(max(backoff(attempt), 0)) })
-}
-
-func (e *executor) tell(o outcome) {
+// deliver emits the event of an outcome and passes it on.
+func (e *executor) deliver(o outcome) {
 	switch {
 	case o.interrupted || o.verdict == verdictCut || o.verdict == verdictLost && o.err != nil:
 		emit(e.events, JobInterrupted{Job: o.job.shown(), Duration: o.duration, Err: o.err})
@@ -133,4 +120,6 @@ func (e *executor) tell(o outcome) {
 	default:
 		emit(e.events, JobErrored{Job: o.job.shown(), Duration: o.duration, Err: o.err})
 	}
+	e.outcomes <- o
+	e.backlog.ended(o)
 }

@@ -8,6 +8,8 @@ import (
 	"sync/atomic"
 	"time"
 
+	"github.com/jackc/pgx/v5/pgxpool"
+
 	"github.com/gwsql/gw/internal/connection"
 )
 
@@ -19,6 +21,7 @@ type crew struct {
 	canceled *cancellations
 	events   *eventBus
 	losses   losses
+	pool     *pgxpool.Pool   // that handlers may use
 	handling context.Context // the parent context of the handlers; it ends with the grace time
 
 	mu        sync.Mutex
@@ -176,16 +179,11 @@ func (e *executor) contextOf(jobs []*Job, task taskEntry) (ctx context.Context, 
 	}
 }
 
-// causeOf returns why the context of a call, or that of one of its jobs, has ended, nil if none has.
-func causeOf(ctx context.Context, job *Job, isAlone bool) error {
-	own := &job.hold.context
-	if isAlone && ctx != context.Context(own) {
-		return context.Cause(ctx)
-	}
-	if cause := own.reason(); cause != nil || isAlone {
-		return cause
-	}
-	return context.Cause(ctx)
-}
-
 var errGone = errors.New("a job of the call was canceled or lost, so the transaction was rolled back")
+
+// giveBack returns a job whose handler was not called.
+func (e *executor) giveBack(job *Job) {
+	o := outcome{job: job, verdict: verdictReturned}
+	e.outcomes <- o
+	e.backlog.ended(o)
+}

@@ -34,6 +34,7 @@ type fetcher struct {
 	retry  connection.Backoff
 	paused time.Time // the end of the pause after a failed claim, zero without
 	timer  *time.Timer
+	due    time.Time // when timer fires, zero if it does not
 }
 
 // newFetcher returns a fetcher with all of its sources. Its signals are not set.
@@ -119,13 +120,16 @@ func (f *fetcher) conclude(err error) {
 
 // wait waits until due for a reason to claim.
 func (f *fetcher) wait(stop context.Context, due time.Time) {
-	f.timer.Stop()
-	if !due.IsZero() {
-		f.timer.Reset(time.Until(due))
+	if due != f.due { // setting a timer costs more than all else
+		f.timer.Stop()
+		if f.due = due; !due.IsZero() {
+			f.timer.Reset(time.Until(due))
+		}
 	}
 	select {
 	case <-stop.Done():
 	case <-f.timer.C:
+		f.due = time.Time{}
 	case <-f.notices.inserted:
 		f.look = true
 	case <-f.changed:
@@ -142,7 +146,7 @@ func (f *fetcher) wait(stop context.Context, due time.Time) {
 		f.noteSuspects(waits)
 	case a := <-f.claims.answers:
 		f.conclude(f.claims.take(stop, a))
-	case <-f.backlog.slack:
+	case <-f.claims.slack():
 	case s := <-f.settled:
 		f.noteSettled(s)
 	}

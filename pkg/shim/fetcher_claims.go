@@ -122,8 +122,10 @@ func (c *claims) claim(stop context.Context, set *taskSet, ask ration.Plan) erro
 	answer, err := c.queries.claim(ctx, ask, lasting, try.forbidden)
 	jobs := len(answer.jobs)
 	if err == nil {
-		limited := slices.ContainsFunc(answer.jobs, func(job *Job) bool { return set.byName[job.TaskIdentifier].limit > 0 })
-		c.backlog.learn(func(r *ration.Ration) { r.Planned(ask, jobs, limited) })
+		if set.isLimited() {
+			limited := slices.ContainsFunc(answer.jobs, func(job *Job) bool { return set.byName[job.TaskIdentifier].limit > 0 })
+			c.backlog.learn(func(r *ration.Ration) { r.Planned(ask, jobs, limited) })
+		}
 		c.suspects.noteClaim(jobs > 0)
 		c.lingers, c.news.empty = false, jobs == 0
 	}
@@ -179,6 +181,14 @@ func (c *claims) unlessVain(due time.Duration) time.Duration {
 		return due
 	}
 	return min(soonDue<<min(c.vain-mostVain, 4), vainInterval, c.pollInterval)
+}
+
+// slack returns what tells that more jobs are wanted, nil while that changes nothing.
+func (c *claims) slack() signal {
+	if c.inFlight == claimsAtOnce {
+		return nil
+	}
+	return c.backlog.slack
 }
 
 // claimBeside begins a claim of a flood. The worker does not fall asleep if it is empty.

@@ -54,3 +54,15 @@ func (c *handlerContext) reason() error {
 	}
 	return context.Cause(c.Context)
 }
+
+// causeOf returns why the context of a call, or that of one of its jobs, has ended, nil if none has.
+func causeOf(ctx context.Context, job *Job, isAlone bool) error {
+	own := &job.hold.context
+	if isAlone && ctx != context.Context(own) {
+		return context.Cause(ctx)
+	}
+	if cause := own.reason(); cause != nil || isAlone {
+		return cause
+	}
+	return context.Cause(ctx)
+}

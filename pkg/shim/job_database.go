@@ -95,11 +95,3 @@ func (j *Job) completeByHandler(ctx context.Context, c *Client) error {
 	}
 	return err
 }
-
-// poolOf returns the pool of the worker of a job, nil without.
-func poolOf(job *Job) *pgxpool.Pool {
-	if job.worker == nil {
-		return nil
-	}
-	return job.worker.pool
-}
