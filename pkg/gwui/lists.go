@@ -110,20 +110,11 @@ func queuesPage(_ context.Context, c *Console, q *request) (*view, error) {
 // worker is a row of list_workers.
 type worker struct{ inspect.Worker }
 
-// silentAfter is how long after its last heartbeat a worker is called silent: the default of the setting dead_after.
-const silentAfter = 30 * time.Second
+// Shown returns the state of the worker as a word.
+func (w worker) Shown() string { return cmp.Or(w.State, "unregistered") }
 
-// State returns whether a worker is alive, as far as the database knows.
-func (w worker) State(now time.Time) string {
-	switch {
-	case !w.IsRegistered:
-		return "unregistered"
-	case w.LastSeenAt.Since(now) > silentAfter:
-		return "silent"
-	default:
-		return "alive"
-	}
-}
+// IsDrained reports whether the worker is to claim no more jobs.
+func (w worker) IsDrained() bool { return w.State == "draining" || w.State == "drained" }
 
 // TaskNames returns the names of the tasks, the first few of many.
 func (w worker) TaskNames() string {
@@ -149,17 +140,22 @@ func workersPage(_ context.Context, c *Console, q *request) (*view, error) {
 	return &view{Title: "Workers", Nav: "workers", panels: []panel{
 		{id: "notice", body: "notice", load: c.loadNotice(q)},
 		{id: "workers", body: "workers", note: "gw-run workers has no such limit.", load: func(ctx context.Context) (any, error) {
-			list, err := listNames(ctx, c, "workers", `select w.* from S.list_workers($1::text, $2::integer) as w order by w.worker_id`,
-				q.query.Get("after"), func(w worker) string { return w.ID })
+			list, err := c.workers(ctx, q.query.Get("after"))
 			d := workersData{named: list}
 			for _, w := range list.Rows {
-				if w.IsRegistered && w.Version != "" && w.State(list.Now) == "alive" && !slices.Contains(d.Versions, w.Version) {
+				if w.IsRegistered && w.Version != "" && w.State != "silent" && !slices.Contains(d.Versions, w.Version) {
 					d.Versions = append(d.Versions, w.Version)
 				}
 			}
 			return d, err
 		}},
 	}}, nil
+}
+
+// workers returns a page of the workers.
+func (c *Console) workers(ctx context.Context, after string) (named[worker], error) {
+	return listNames(ctx, c, "workers", `select w.* from S.list_workers($1::text, $2::integer) as w order by w.worker_id`,
+		after, func(w worker) string { return w.ID })
 }
 
 // schedule is a row of cron_schedules, with its next runs.

@@ -110,7 +110,7 @@ func TestAPageIsShownBeforeASlowPanelIsRead(t *testing.T) {
 	}
 	events := s.stream(t.Context(), "")
 	pgtest.Exec(t, s.pool, `insert into gate values (true)`)
-	await(t, events, "errors", "slow, but there")
+	await(t, events, "incidents", "slow, but there")
 	for p := s.get(""); ; p = s.get("") {
 		p.want(t, http.StatusOK, "slow, but there")
 		if strings.Contains(p.body, late) != strings.Contains(p.body, reload) {

@@ -43,12 +43,11 @@ func overviewPage(_ context.Context, c *Console, q *request) (*view, error) {
 		return v, nil
 	}
 	v.panels = []panel{
+		{id: "notice", body: "notice", load: c.loadNotice(q)},
+		{id: "incidents", body: "incidents", note: "gw-run doctor has no such limit.",
+			load: func(ctx context.Context) (any, error) { return c.incidents(ctx, q) }},
 		{id: "paused", body: "paused", note: "gw-run pauses has no such limit.", load: func(ctx context.Context) (any, error) { return c.pauses(ctx, q) }},
 		{id: "states", body: "states", note: "gw-run stats has no such limit.", load: func(ctx context.Context) (any, error) { return c.stats(ctx) }},
-		{id: "findings", title: "Problems", body: "findings", load: func(ctx context.Context) (any, error) { return c.findings(ctx) },
-			note: "gw-run doctor has no such limit."},
-		{id: "errors", title: "Errors of failed jobs", body: "errors", note: noteErrors, absent: !q.may["error_groups"],
-			load: func(ctx context.Context) (any, error) { return c.errorGroups(ctx, "", 5) }},
 		{id: "charts", title: "Over time", body: "charts", note: "A shorter period reads fewer rows.", absent: !q.may["list_samples"],
 			load: func(ctx context.Context) (any, error) { return c.charts(ctx, q.query.Get("over")) }},
 	}

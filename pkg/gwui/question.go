@@ -41,6 +41,7 @@ func auditOf(viewer string) operate.Audit {
 type question struct {
 	Title, Text string
 	Warning     string
+	Statement   string // of SQL, which is run
 	Button      string
 	Back        template.URL
 	Setting     *setting
@@ -140,6 +141,43 @@ func unlockWorker(ctx context.Context, c *Console, q *request, _ url.Values) (ou
 	id := q.query.Get("worker")
 	err := c.once(ctx, q, `select 1 as one from S.force_unlock_workers(array[$1::text]) as f`, id)
 	return outcome{"workers", "Freed the jobs and queues of the worker " + printable(id) + "."}, err
+}
+
+// drains reports whether a request drains a worker, or lets a drained one claim again.
+func (q *request) drains() bool { return q.query.Get("undo") == "" }
+
+func confirmDrain(_ context.Context, _ *Console, q *request) (*view, error) {
+	if err := q.needs("drain_worker"); err != nil {
+		return nil, err
+	}
+	d := question{
+		Title: "Drain", Button: "Drain", Back: "workers",
+		Text: fmt.Sprintf("The worker %s claims no more jobs from its next heartbeat on, and goes on with those that it has. "+
+			"Once it is drained, its process can be stopped without interrupting a job.", printable(q.query.Get("worker"))),
+	}
+	if !q.drains() {
+		d.Title, d.Button = "Let claim", "Let claim"
+		d.Text = fmt.Sprintf("The worker %s claims jobs again from its next heartbeat on.", printable(q.query.Get("worker")))
+	}
+	return q.asks("workers", d), nil
+}
+
+func drainWorker(ctx context.Context, c *Console, q *request, _ url.Values) (outcome, error) {
+	if err := q.needs("drain_worker"); err != nil {
+		return outcome{}, err
+	}
+	id := q.query.Get("worker")
+	done, err := once[struct {
+		IsKnown bool `json:"is_known"`
+	}](ctx, c, q, `select S.drain_worker($1::text, $2::boolean) as is_known`, id, q.drains())
+	if err == nil && !done.Rows[0].IsKnown {
+		err = statusError{http.StatusNotFound, fmt.Sprintf("The worker %s is not registered.", printable(id))}
+	}
+	what := "is drained"
+	if !q.drains() {
+		what = "claims jobs again"
+	}
+	return outcome{"workers", fmt.Sprintf("The worker %s %s from its next heartbeat on.", printable(id), what)}, err
 }
 
 func confirmSetting(ctx context.Context, c *Console, q *request) (*view, error) {

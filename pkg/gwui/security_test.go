@@ -114,7 +114,7 @@ func TestAMonitorSeesNoDataAndHasNoActions(t *testing.T) {
 			t.Errorf("%s shows a secret: %s", path, p.body)
 		}
 	}
-	s.get("").want(t, http.StatusOK, "No problems found.", "<dd>1</dd>")
+	s.get("").want(t, http.StatusOK, "Nothing needs you.", "<dd>1</dd>")
 	s.get("jobs?state=failed").want(t, http.StatusOK, "jobs/1", "failed")
 	s.get("jobs/1").want(t, http.StatusOK, "may not read the payload")
 	s.get("jobs/1/payload").want(t, http.StatusForbidden)

@@ -49,6 +49,7 @@ func parseTemplates(zone *time.Location) (*template.Template, error) {
 		"starts":    starts,
 		"pausing":   newPausing,
 		"changing":  changing,
+		"inside":    func(d panelData, part any) panelData { d.D = part; return d },
 	}
 	return template.New("").Funcs(functions).ParseFS(templateFiles, "templates/*.html")
 }
