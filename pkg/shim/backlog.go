@@ -145,17 +145,17 @@ func (b *backlog) more(first *Job, most int) []*Job {
 func (b *backlog) ended(o outcome) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	if o.started {
-		b.ration.Ended(o.duration)
-	}
 	if s := o.job.hold.streak; s != nil {
-		if o.verdict == completed || o.verdict == committed {
+		if o.verdict == verdictCompleted || o.verdict == verdictCommitted {
 			b.follow(s)
 		} else {
 			s.awaited = o.job
 		}
 	}
 	b.left(o.job)
+	if o.started {
+		b.ration.Ended(o.duration)
+	}
 	if b.hasRoom || b.ration.HasSlack(ration.Situation{Busy: b.busy, Starves: b.starves()}) {
 		b.slack.set()
 	}
@@ -260,12 +260,6 @@ func (b *backlog) reopened() bool {
 	return reopened
 }
 
-// taskCount is the state of a task in the backlog.
-type taskCount struct {
-	busy int  // jobs waiting or running
-	full bool // it was full at the last check
-}
-
 func (b *backlog) countOf(task string) *taskCount {
 	count := b.busyOf[task]
 	if count == nil {
@@ -286,17 +280,50 @@ func (b *backlog) enter(jobs []*Job) {
 			count = b.countOf(task)
 		}
 		count.busy++
-		job.hold.task = count
+		job.hold.count = count
 	}
 }
 
 // left records that a job is no longer claimed, or has run.
 func (b *backlog) left(job *Job) {
 	b.busy--
-	count := job.hold.task
+	count := job.hold.count
 	count.busy--
 	if count.full {
 		count.full = false
 		b.hasRoom = true
 	}
+}
+
+// inStreaks returns the jobs of a claim without those that have to wait for another one. It reports whether the claim may have left
+// jobs of one of these queues because it asked for at most most jobs of each.
+func inStreaks(jobs []*Job, most int) (heads []*Job, isCut bool) {
+	var firsts map[int32]*Job
+	for i, job := range jobs {
+		id := job.hold.streakID
+		switch first := firsts[id]; {
+		case id == 0:
+			if firsts != nil {
+				heads = append(heads, job)
+			}
+		case first == nil:
+			if firsts == nil {
+				firsts, heads = make(map[int32]*Job), append(make([]*Job, 0, len(jobs)), jobs[:i]...)
+			}
+			firsts[id] = job
+			heads = append(heads, job)
+			isCut = isCut || most == 1
+		default:
+			if first.hold.streak == nil {
+				first.hold.streak = &streak{}
+			}
+			job.hold.streak = first.hold.streak
+			job.hold.streak.rest = append(job.hold.streak.rest, job)
+			isCut = isCut || 1+len(job.hold.streak.rest) == most
+		}
+	}
+	if firsts == nil {
+		return jobs, false
+	}
+	return heads, isCut
 }

@@ -105,12 +105,12 @@ func TestJobsThatDidNotRunTeachNothing(t *testing.T) {
 	before := *b.ration
 	jobs := []*Job{newClaimed(1, 0, time.Now()), newClaimed(2, 0, time.Now())}
 	b.add(jobs, false, 1)
-	e := &executor{crew: &crew{backlog: b, outcomes: make(chan outcome, 2)}}
-	e.report(outcome{job: jobs[0], verdict: returned})
+	e := &executor{crew: &crew{backlog: b, outcomes: make(chan outcome, 2), events: &eventBus{}}}
+	e.giveBack(jobs[0])
 	if *b.ration != before || b.busy != 1 {
 		t.Errorf("ration is %+v, was %+v; %d are busy", *b.ration, before, b.busy)
 	}
-	e.report(outcome{job: jobs[1], started: true})
+	e.deliver(outcome{job: jobs[1], started: true})
 	if *b.ration == before || b.busy != 0 {
 		t.Errorf("ration is %+v still; %d are busy", *b.ration, b.busy)
 	}

@@ -6,6 +6,7 @@ import (
 	"sync/atomic"
 	"time"
 
+	"github.com/gwsql/gw/internal/connection"
 	"github.com/gwsql/gw/pkg/shim/internal/ration"
 )
 
@@ -37,7 +38,7 @@ type heartbeater struct {
 
 // run sends heartbeats until ctx ends.
 func (h *heartbeater) run(ctx context.Context) {
-	var retry backoff
+	var retry connection.Backoff
 	wait := h.every
 	for {
 		timer := time.NewTimer(wait)
@@ -51,11 +52,11 @@ func (h *heartbeater) run(ctx context.Context) {
 		timer.Stop()
 		next, err := h.beat(ctx)
 		if err == nil {
-			retry.reset()
-			wait = jittered(next) // otherwise it might coincide with each poll and need one more connection
+			retry.Reset()
+			wait = connection.Jittered(next) // otherwise it might coincide with each poll and need one more connection
 			continue
 		}
-		wait = min(retry.next(), h.every)
+		wait = min(retry.Next(), h.every)
 		h.complain(ctx, err)
 	}
 }
@@ -88,7 +89,7 @@ func (h *heartbeater) beat(ctx context.Context) (next time.Duration, err error) 
 	}
 	h.broken = false
 	h.queries.readOnly.over()
-	h.queries.outage.over(began)
+	h.queries.outage.Over(began)
 	if answer.next > 0 { // otherwise there is more to recover
 		h.every = answer.next
 	}

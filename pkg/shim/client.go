@@ -5,6 +5,7 @@ import (
 	"context"
 	"database/sql"
 	"sync/atomic"
+	"time"
 
 	"github.com/jackc/pgx/v5"
 
@@ -25,7 +26,7 @@ type Client struct {
 	schema string // quoted
 
 	isQueue *atomic.Bool // see mayBeForRoles; copies of the client share it
-	waits   *waits
+	waits   *waitingCalls
 }
 
 // DB is the part of pgx that a [Client] needs: *pgxpool.Pool, *pgxpool.Conn, *pgx.Conn and pgx.Tx implement it, in any
@@ -92,3 +93,21 @@ func (c *Client) on(db rows.Database) *Client {
 	other.schema = pgx.Identifier{other.cfg.Schema}.Sanitize()
 	return &other
 }
+
+func (h *host) client() *Client {
+	client := &Client{cfg: ClientConfig{Schema: h.schema, Propagator: h.propagator}, isQueue: &h.isQueue}
+	return client.With(h.pool)
+}
+
+// rolesSuffix is the suffix of the schema that gw-migrate grants creates for roles; the prefix is the name of the queue's
+// schema.
+const rolesSuffix = "_api"
+
+const (
+	defaultSchema       = "graphile_worker"
+	defaultPollInterval = 2 * time.Second
+	longestPollInterval = 24 * time.Hour
+	defaultGrace        = 30 * time.Second
+	maxWorkerIDLength   = 128
+	maxConcurrency      = 100_000 // each handler that runs has a goroutine and a job in memory
+)

@@ -14,17 +14,6 @@ import (
 	"github.com/gwsql/gw/internal/statement"
 )
 
-// JobSpec is a job for [Client.AddMany].
-type JobSpec struct {
-	// Task is the name of the task that runs the job.
-	Task string
-
-	// Payload is any value that encoding/json can encode; a json.RawMessage is sent unchanged. Default: {}.
-	Payload any
-
-	AddOptions
-}
-
 // AddMany adds many jobs, even tens of thousands, by one statement in one round trip: all of them or, after an error,
 // none. The result is the same as if they had been added one after the other. It returns one job per spec, in their
 // order; specs that share a key share a job, in its final state.
@@ -108,20 +97,6 @@ type addCall struct {
 	keyed bool // has a spec with a key, so the mode is fixed
 }
 
-// sentSpec is a job_spec, except that its payload is sent as text, so that it is not changed, and that it may have
-// run_in.
-type sentSpec struct {
-	Task        string   `json:"task"`
-	Payload     *string  `json:"payload,omitempty"`
-	QueueName   string   `json:"queue_name,omitempty"`
-	RunAt       *string  `json:"run_at,omitempty"`
-	RunIn       *int64   `json:"run_in,omitempty"` // microseconds
-	MaxAttempts int      `json:"max_attempts,omitempty"`
-	JobKey      string   `json:"job_key,omitempty"`
-	Priority    int      `json:"priority,omitempty"`
-	Flags       []string `json:"flags,omitempty"`
-}
-
 // addCalls splits the list where the key mode changes. Specs without a key fit any mode.
 func (c *Client) addCalls(specs []JobSpec) ([]*addCall, error) {
 	calls := []*addCall{{}}
@@ -153,31 +128,6 @@ func (c *Client) addCalls(specs []JobSpec) ([]*addCall, error) {
 	return calls, nil
 }
 
-func (c *Client) sent(spec JobSpec, now time.Time) (sentSpec, error) {
-	payload, err := encodePayload(spec.Payload)
-	if err != nil {
-		return sentSpec{}, err
-	}
-	timing, err := c.addTiming(spec.AddOptions, now)
-	if err != nil {
-		return sentSpec{}, err
-	}
-	if err := checkText(slices.Concat([]string{spec.Task, spec.QueueName, spec.JobKey}, spec.Flags)...); err != nil {
-		return sentSpec{}, err
-	}
-	return sentSpec{
-		Task:        spec.Task,
-		Payload:     payload,
-		QueueName:   spec.QueueName,
-		RunAt:       timing.at,
-		RunIn:       timing.in,
-		MaxAttempts: spec.MaxAttempts,
-		JobKey:      spec.JobKey,
-		Priority:    spec.Priority,
-		Flags:       spec.Flags,
-	}, nil
-}
-
 // nameJobs sets the names for which the rows of add_jobs have only ids. If specs share a job, the last one counts.
 func nameJobs(jobs []*JobInfo, specs []JobSpec) {
 	final := make(map[int64]*JobInfo, len(jobs))
@@ -189,4 +139,15 @@ func nameJobs(jobs []*JobInfo, specs []JobSpec) {
 		job.TaskIdentifier, job.QueueName = specs[i].Task, specs[i].QueueName
 		final[job.ID] = job
 	}
+}
+
+// UnsupportedKeyModeError is returned by [Client.AddMany] for a spec with a key mode that only [Client.Add] supports.
+// Nothing was added.
+type UnsupportedKeyModeError struct {
+	Spec int // the index of the spec in the list, from 0
+	Mode JobKeyMode
+}
+
+func (e *UnsupportedKeyModeError) Error() string {
+	return fmt.Sprintf("specs[%d] has job key mode %q, which AddMany does not support", e.Spec, string(e.Mode))
 }

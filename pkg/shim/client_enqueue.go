@@ -6,19 +6,8 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"strings"
 	"time"
 )
-
-// rolesSuffix is the suffix of the schema that gw-migrate grants creates for roles; the prefix is the name of the queue's
-// schema.
-const rolesSuffix = "_api"
-
-// mayBeForRoles reports whether the client's schema may be one for roles. If so, enqueue determines whether it is, and
-// sets isQueue if it is not.
-func (c *Client) mayBeForRoles() bool {
-	return strings.HasSuffix(c.cfg.Schema, rolesSuffix) && !c.isQueue.Load()
-}
 
 // enqueuedSpec is a spec with its key mode.
 type enqueuedSpec struct {

@@ -28,7 +28,7 @@ func (c *Client) KeepTask(ctx context.Context, kept KeptTask) error {
 // StopKeepingTask ends [Client.KeepTask]. What was recorded is dropped when its time is over. It reports whether the task was
 // kept.
 func (c *Client) StopKeepingTask(ctx context.Context, task string) (was bool, err error) {
-	was, err = single[bool](ctx, c, `select S.stop_keeping_task($1::text)`, task)
+	was, err = singleValue[bool](ctx, c, `select S.stop_keeping_task($1::text)`, task)
 	return was, during(err, "stop keeping task %q", task)
 }
 
@@ -88,7 +88,7 @@ type Percentiles struct{ P50, P95, P99 time.Duration }
 // TaskStats returns what the jobs of a kept task did from since until a time, by the ends of their attempts; a zero until is now.
 // The percentiles of more than 50 000 attempts are computed from a part of them.
 func (c *Client) TaskStats(ctx context.Context, task string, since, until time.Time) (*TaskStats, error) {
-	stats, err := first(ctx, c, func(s *TaskStats) []any {
+	stats, err := firstRow(ctx, c, func(s *TaskStats) []any {
 		return []any{&s.Attempts, &s.Completed, &s.Failed, &s.PermanentlyFailed, &s.Recovered, &s.Snoozed, &s.Returned,
 			rows.Span(&s.Waited.P50), rows.Span(&s.Waited.P95), rows.Span(&s.Waited.P99), rows.Span(&s.Ran.P50), rows.Span(&s.Ran.P95), rows.Span(&s.Ran.P99)}
 	}, `

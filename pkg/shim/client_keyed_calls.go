@@ -107,7 +107,7 @@ func (c *Client) tryByKey(ctx context.Context, call keyedCall, opts *AddOptions,
 	if carried != nil {
 		args = append(args, carried)
 	}
-	return first(ctx, c, func(j *KeyedJob) []any { return []any{&j.ID, &j.State, rows.Time(&j.DueAt), &j.IsNew} },
+	return firstRow(ctx, c, func(j *KeyedJob) []any { return []any{&j.ID, &j.State, rows.Time(&j.DueAt), &j.IsNew} },
 		`select r.id, r.state, `+rows.TimeOf("r.due_at")+`, r.is_new
 		  from `+addedBy("S."+call.name+"("+sql, call.adds, carried, fmt.Sprintf("$%d", len(args))), args...)
 }

@@ -73,7 +73,7 @@ func (c *Client) OverrideLane(ctx context.Context, limit, lane string, numbers L
 // OpenLane opens, before its time, a lane of a limit that a worker has closed by [RateLimited]; without a lane, all closed
 // lanes of the limit. It returns the number of opened lanes. If there is no such limit, the error has the code GWLNM.
 func (c *Client) OpenLane(ctx context.Context, limit, lane string) (opened int64, err error) {
-	opened, err = single[int64](ctx, c, `select S.open_lane($1::text, $2::text)`, limit, rows.OrNull(lane))
+	opened, err = singleValue[int64](ctx, c, `select S.open_lane($1::text, $2::text)`, limit, rows.OrNull(lane))
 	return opened, during(err, "open lane %q of limit %q", lane, limit)
 }
 

@@ -24,7 +24,7 @@ type QueueDepth struct {
 
 // QueueDepth counts the jobs in the queue. It takes some milliseconds, or tens of them if there are millions of jobs.
 func (c *Client) QueueDepth(ctx context.Context) (QueueDepth, error) {
-	depth, err := first(ctx, c, func(d *QueueDepth) []any {
+	depth, err := firstRow(ctx, c, func(d *QueueDepth) []any {
 		return []any{&d.Ready, &d.Scheduled, &d.Running, &d.Failed, rows.Span(&d.OldestReady), &d.IsEstimate}
 	}, `
 		select d.ready, d.scheduled, d.running, d.failed, `+rows.SpanOf("d.oldest_ready")+`, d.is_estimate

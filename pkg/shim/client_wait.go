@@ -6,8 +6,6 @@ import (
 	"fmt"
 	"maps"
 	"slices"
-	"sync"
-	"sync/atomic"
 	"time"
 
 	"github.com/gwsql/gw/internal/connection"
@@ -83,40 +81,7 @@ func (c *Client) failure(ctx context.Context, id int64, end waitEnd) error {
 	return failed
 }
 
-// waiter is a call that waits.
-type waiter struct {
-	id    int64
-	since time.Time
-	ended chan waitEnd
-}
-
-type waitEnd struct {
-	id        int64
-	state     string
-	lastError string
-	result    *string
-	err       error
-}
-
-// waits are the waiting calls of a client.
-type waits struct {
-	mu        sync.Mutex
-	calls     map[*waiter]bool
-	newcomers map[int64]bool // jobs of calls that joined since the last query
-	told      map[int64]bool // jobs whose ends were notified since the last query
-	looking   bool
-	joined    signal
-	heard     signal
-	hears     atomic.Bool // notifications arrive
-}
-
-func newWaits() *waits {
-	return &waits{
-		calls: make(map[*waiter]bool), newcomers: make(map[int64]bool), told: make(map[int64]bool), joined: newSignal(), heard: newSignal(),
-	}
-}
-
-func (w *waits) add(c *Client, call *waiter) {
+func (w *waitingCalls) add(c *Client, call *waiter) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	w.calls[call], w.newcomers[call.id] = true, true
@@ -127,14 +92,14 @@ func (w *waits) add(c *Client, call *waiter) {
 	w.joined.set()
 }
 
-func (w *waits) remove(call *waiter) {
+func (w *waitingCalls) remove(call *waiter) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	delete(w.calls, call)
 }
 
 // look queries for ended jobs until no call has waited for the time connection.SpareTime.
-func (w *waits) look(c *Client) {
+func (w *waitingCalls) look(c *Client) {
 	ctx, stop := context.WithCancel(context.Background())
 	defer stop()
 	go w.listen(ctx, c)
@@ -157,7 +122,7 @@ func (w *waits) look(c *Client) {
 }
 
 // ask queries which of these jobs have ended, after it has asked for the notifications of new ones.
-func (w *waits) ask(c *Client, ids []int64) {
+func (w *waitingCalls) ask(c *Client, ids []int64) {
 	if len(ids) == 0 {
 		return
 	}
@@ -171,7 +136,7 @@ func (w *waits) ask(c *Client, ids []int64) {
 }
 
 // next returns the jobs for whose ends calls wait, and the pause after a query.
-func (w *waits) next() (ids []int64, pause time.Duration) {
+func (w *waitingCalls) next() (ids []int64, pause time.Duration) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	jobs := make(map[int64]bool, len(w.calls))
@@ -193,14 +158,14 @@ func (w *waits) next() (ids []int64, pause time.Duration) {
 }
 
 // isIdle reports whether no call waits, and none waited before the last pause, so that the loop may end.
-func (w *waits) isIdle(before int) bool {
+func (w *waitingCalls) isIdle(before int) bool {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	w.looking = before > 0 || len(w.calls) > 0
 	return !w.looking
 }
 
-func (w *waits) takeJoined() []int64 {
+func (w *waitingCalls) takeJoined() []int64 {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	ids := slices.Collect(maps.Keys(w.newcomers))
@@ -209,7 +174,7 @@ func (w *waits) takeJoined() []int64 {
 }
 
 // notified returns the jobs for which calls wait and whose ends were notified.
-func (w *waits) notified() (ids []int64) {
+func (w *waitingCalls) notified() (ids []int64) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	for call := range w.calls {
@@ -222,7 +187,7 @@ func (w *waits) notified() (ids []int64) {
 }
 
 // tell passes the ends of jobs to the calls that wait for them. Only an error that a retry cannot solve ends the calls.
-func (w *waits) tell(ends map[int64]waitEnd, err error) {
+func (w *waitingCalls) tell(ends map[int64]waitEnd, err error) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	for call := range w.calls {
@@ -252,6 +217,6 @@ func (c *Client) ends(ctx context.Context, ids []int64) (map[int64]waitEnd, erro
 
 // await asks the database to notify the ends of jobs, and reports whether it does.
 func (c *Client) await(ctx context.Context, ids []int64) (notified bool) {
-	notified, err := single[bool](ctx, c, `select S.await_jobs($1::bigint[])`, rows.IDArray(ids))
+	notified, err := singleValue[bool](ctx, c, `select S.await_jobs($1::bigint[])`, rows.IDArray(ids))
 	return err == nil && notified
 }

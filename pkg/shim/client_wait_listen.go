@@ -15,26 +15,26 @@ import (
 
 // listen passes on the notified ends of jobs until ctx ends, on a connection of its own. It does nothing unless the client is
 // on a pool.
-func (w *waits) listen(ctx context.Context, c *Client) {
+func (w *waitingCalls) listen(ctx context.Context, c *Client) {
 	pool := rows.PoolOf(c.db)
 	if pool == nil {
 		return
 	}
-	var retry backoff
+	var retry connection.Backoff
 	for {
 		started := time.Now()
 		_ = w.listenOnce(ctx, pool) // without notifications, the calls query more often
 		w.hears.Store(false)
 		if time.Since(started) >= healthy {
-			retry.reset()
+			retry.Reset()
 		}
-		if !retry.wait(ctx) {
+		if !retry.Wait(ctx) {
 			return
 		}
 	}
 }
 
-func (w *waits) listenOnce(ctx context.Context, pool *pgxpool.Pool) error {
+func (w *waitingCalls) listenOnce(ctx context.Context, pool *pgxpool.Pool) error {
 	conn, err := connection.Like(ctx, pool)
 	if err != nil {
 		return err
@@ -65,7 +65,7 @@ func (w *waits) listenOnce(ctx context.Context, pool *pgxpool.Pool) error {
 }
 
 // hear records that the end of a job was notified.
-func (w *waits) hear(id int64) {
+func (w *waitingCalls) hear(id int64) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	for call := range w.calls {

@@ -3,6 +3,8 @@ package shim
 import (
 	"cmp"
 	"context"
+	"crypto/rand"
+	"encoding/hex"
 	"errors"
 	"fmt"
 	"log/slog"
@@ -90,15 +92,6 @@ type Config struct {
 	QuietSuccess bool
 }
 
-const (
-	defaultSchema       = "graphile_worker"
-	defaultPollInterval = 2 * time.Second
-	longestPollInterval = 24 * time.Hour
-	defaultGrace        = 30 * time.Second
-	maxWorkerIDLength   = 128
-	maxConcurrency      = 100_000 // each handler that runs has a goroutine and a job in memory
-)
-
 // completed returns c with its defaults filled in, or an error with all problems.
 func (c Config) completed() (Config, error) {
 	var problems []error
@@ -134,4 +127,10 @@ func (c Config) completed() (Config, error) {
 		c.WorkerID = newWorkerID()
 	}
 	return c, errors.Join(problems...)
+}
+
+func newWorkerID() string {
+	var id [9]byte
+	_, _ = rand.Read(id[:]) // never fails, says its documentation
+	return "gw-" + hex.EncodeToString(id[:])
 }

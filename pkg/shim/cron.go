@@ -2,10 +2,16 @@ package shim
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
+	"fmt"
 	"sync/atomic"
 	"time"
 
+	"github.com/jackc/pgx/v5"
+
+	"github.com/gwsql/gw/internal/connection"
+	"github.com/gwsql/gw/internal/seconds"
 	"github.com/gwsql/gw/internal/sqlstate"
 	"github.com/gwsql/gw/pkg/crontab"
 )
@@ -29,27 +35,17 @@ type cron struct {
 	problems map[cronProblem]bool // those of the last tick
 }
 
-// cronItems are a worker's items. They are replaced, never changed.
-type cronItems struct{ list []crontab.Item }
-
-// cronClock is the time of a tick, and how to wait for the next one: nil means the database's clock and [time.After].
-// Tests use others.
-type cronClock struct {
-	now   func() *time.Time
-	after func(time.Duration) <-chan time.Time
-}
-
 // run ticks until ctx ends. After an error it tries again with the same minute, so none is lost. It ends the worker
 // only if the database refuses its first items.
 func (c *cron) run(ctx context.Context) {
-	var retry backoff
+	var retry connection.Backoff
 	for {
 		delay, err := c.step(ctx)
 		switch {
 		case ctx.Err() != nil:
 			return
 		case err == nil:
-			retry.reset()
+			retry.Reset()
 			if !c.wait(ctx, delay) {
 				return
 			}
@@ -59,7 +55,7 @@ func (c *cron) run(ctx context.Context) {
 		default:
 			emit(c.events, CronFailed{Err: err})
 			c.queries.warn(c.logger, "cron tick failed, worker will try again", err)
-			if !retry.wait(ctx) {
+			if !retry.Wait(ctx) {
 				return
 			}
 		}
@@ -160,4 +156,58 @@ func (c *cron) report(problems []cronProblem) {
 		}
 	}
 	c.problems = now
+}
+
+// ticked is the result of a tick: the last minute that was handled, and when the next tick is due.
+type ticked struct {
+	handled  time.Time
+	delay    time.Duration
+	jobs     []CronJob
+	problems []cronProblem
+}
+
+// cronProblem is the reason why a recurring job does not run.
+type cronProblem struct{ Identifier, Problem string }
+
+// runCron runs one tick: it adds the jobs due after since. If since is nil, the worker begins with these items. If now
+// is nil, the database's clock counts.
+func (q *queries) runCron(
+	ctx context.Context, timeout time.Duration, items []crontab.Item, since, now *time.Time,
+) (done ticked, err error) {
+	if items == nil {
+		items = []crontab.Item{} // null would not be a list
+	}
+	list, err := encodePayload(items)
+	if err != nil {
+		return done, fmt.Errorf("encode recurring jobs: %w", err)
+	}
+	var delay float64
+	var scheduled, problems []byte
+	err = q.callWithin(ctx, timeout, func(ctx context.Context, conn *pgx.Conn) error {
+		return conn.QueryRow(ctx, q.text(`
+			select r.handled, extract(epoch from r.delay)::double precision, r.scheduled::text, r.problems::text
+			  from S.run_cron($1::json, $2::timestamptz, coalesce($3::timestamptz, pg_catalog.now()), $4::text) as r`),
+			*list, since, now, q.workerID).Scan(&done.handled, &delay, &scheduled, &problems)
+	})
+	if err != nil {
+		return done, fmt.Errorf("run cron: %w", err)
+	}
+	done.delay = seconds.Duration(delay)
+	var jobs []struct {
+		Identifier, Task string
+		JobID            int64     `json:"job_id"`
+		At               time.Time `json:"ts"`
+	}
+	if err := json.Unmarshal(scheduled, &jobs); err != nil {
+		return done, fmt.Errorf("read scheduled jobs: %w", err)
+	}
+	for _, job := range jobs {
+		done.jobs = append(done.jobs, CronJob{Identifier: job.Identifier, Task: job.Task, JobID: job.JobID, At: job.At})
+	}
+	if problems != nil {
+		if err := json.Unmarshal(problems, &done.problems); err != nil {
+			return done, fmt.Errorf("read problems of recurring jobs: %w", err)
+		}
+	}
+	return done, nil
 }

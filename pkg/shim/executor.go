@@ -1,71 +1,9 @@
 package shim
 
 import (
-	"context"
 	"errors"
-	"slices"
-	"sync"
-	"sync/atomic"
 	"time"
 )
-
-// crew is the executors of a session and what they share. A worker has as many executors as its concurrency.
-type crew struct {
-	tasks    *atomic.Pointer[taskSet]
-	backlog  *backlog
-	outcomes chan<- outcome
-	canceled *cancellations
-	events   *eventBus
-	losses   losses
-	handling context.Context // the parent context of the handlers; it ends with the grace time
-
-	mu        sync.Mutex
-	executors []*executor
-}
-
-// newExecutor returns a further executor, which calls stopped when it has ended.
-func (c *crew) newExecutor(stopped func()) *executor {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	e := &executor{crew: c, stopped: stopped}
-	c.executors = append(c.executors, e)
-	return e
-}
-
-// lasting returns the jobs whose handlers have run for at least d.
-func (c *crew) lasting(d time.Duration) (jobs []*Job) {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	for _, e := range c.executors {
-		jobs = e.appendLasting(jobs, d)
-	}
-	return jobs
-}
-
-// interrupt ends the context of a job's running handler because the worker has lost the job or because it was canceled.
-// It returns whether the handler was running.
-func (c *crew) interrupt(job *Job, cause error) bool {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	return slices.ContainsFunc(c.executors, func(e *executor) bool { return e.interrupt(job, cause) })
-}
-
-// executor runs handlers one after the other. Each has its own jobs, so executors do not contend for one lock.
-type executor struct {
-	*crew
-	stopped func() // called when the executor has ended
-
-	mu      sync.Mutex
-	jobs    []*Job // the jobs whose handler is running, nil without
-	started time.Time
-	cut     context.CancelCauseFunc // ends the call that runs for several jobs in one transaction, nil without
-	isOver  bool                    // running handlers are no longer waited for
-	isLeft  bool                    // a handler was left behind, and with it the goroutine it runs in
-
-	single [1]*Job  // the memory of jobs if there is one job
-	failed [1]error // and of its error
-	watch  poolWatch
-}
 
 // run runs until the backlog is closed and its last handler has returned. Handlers run in its own goroutine, which
 // costs the least. If a handler ends the goroutine, as t.FailNow does, run continues in another.
@@ -80,16 +18,16 @@ func (e *executor) run() {
 		task, served := e.tasks.Load().byName[job.TaskIdentifier]
 		e.single[0] = job
 		jobs := e.single[:]
-		if task.many != nil {
+		if task.most > 0 {
 			jobs = e.backlog.more(job, task.most)
 		}
 		switch {
 		case !served || !e.canceled.allows(e.handling, job) || !e.begin(jobs):
 			for _, job := range jobs {
-				e.report(outcome{job: job, verdict: returned})
+				e.giveBack(job)
 			}
 			continue
-		case task.many != nil && task.inTx:
+		case task.together != nil:
 			e.executeManyTx(jobs, task)
 		default:
 			e.execute(jobs, task)
@@ -97,78 +35,20 @@ func (e *executor) run() {
 		if e.isLeft {
 			return
 		}
-		e.watch.end()
+		e.watch.End()
 	}
 	exited = false
 	e.stopped()
 }
 
-// begin returns false if a handler would be interrupted at once, or if the process was paused since the claim, possibly
-// so long that the worker counts as dead.
-func (e *executor) begin(jobs []*Job) bool {
-	e.mu.Lock()
-	defer e.mu.Unlock()
-	if e.isOver || e.handling.Err() != nil || slices.ContainsFunc(jobs, (*Job).isOld) {
-		return false
-	}
-	e.jobs, e.started = jobs, time.Now()
-	for _, job := range jobs {
-		job.hold.context.Context, job.hold.context.job = e.handling, job.shown()
-	}
-	return true
-}
-
-// appendLasting appends the jobs whose handler has run for at least d.
-func (e *executor) appendLasting(jobs []*Job, d time.Duration) []*Job {
-	e.mu.Lock()
-	defer e.mu.Unlock()
-	if e.jobs == nil || time.Since(e.started) < d {
-		return jobs
-	}
-	for _, job := range e.jobs {
-		if !job.hold.lost {
-			jobs = append(jobs, job)
-		}
-	}
-	return jobs
-}
-
-// interrupt ends the context of a job whose handler runs here, and the call for several jobs that it is part of, which
-// cannot be committed any more. It returns whether the handler runs here and was not interrupted before; but a canceled
-// job may still be lost.
-func (e *executor) interrupt(job *Job, cause error) bool {
-	e.mu.Lock()
-	defer e.mu.Unlock()
-	isLoss := errors.Is(cause, ErrLeaseLost)
-	if !slices.Contains(e.jobs, job) || job.hold.lost || job.hold.canceled && !isLoss {
-		return false
-	}
-	job.hold.lost, job.hold.canceled = isLoss, job.hold.canceled || !isLoss
-	job.hold.context.end(cause)
-	if e.cut != nil {
-		e.cut(cause)
-	}
-	return true
-}
-
-// end records that the handler has returned. It returns false if the handler was left behind before and its jobs were
-// returned.
-func (e *executor) end() (isOurs bool) {
-	e.mu.Lock()
-	defer e.mu.Unlock()
-	e.isLeft = e.jobs == nil
-	e.jobs = nil
-	return !e.isLeft
-}
-
 // execute calls the handler of jobs, of which there are several only of a handler of many, and concludes them. In events each has
 // its share of the time.
-func (e *executor) execute(jobs []*Job, task task) {
+func (e *executor) execute(jobs []*Job, task taskEntry) {
 	for _, job := range jobs {
 		emit(e.events, JobStarted{Job: job.shown()})
 	}
 	if !task.inTx {
-		e.watch.begin(jobs[0].worker, e.started)
+		e.watch.Begin(e.pool, e.started)
 	}
 	ctx, release := e.contextOf(jobs, task)
 	defer release()
@@ -193,62 +73,9 @@ func (e *executor) execute(jobs []*Job, task task) {
 		clear(errs)
 	}()
 	err = recovered(func() error {
-		e.call(ctx, jobs, task, errs)
+		task.call(ctx, jobs, errs)
 		return nil
 	})
-}
-
-// call calls the handler and stores what it returns for each job.
-func (e *executor) call(ctx context.Context, jobs []*Job, task task, errs []error) {
-	switch job := jobs[0]; {
-	case task.many != nil:
-		copy(errs, errorsOf(task.many(ctx, shown(jobs)), len(jobs)))
-	case task.inTx:
-		errs[0] = e.callTx(ctx, job, task)
-	default:
-		errs[0] = task.handler(job.within(ctx), job.shown())
-	}
-}
-
-// contextOf returns the context of a call for jobs. It is that of the job if there is one only. The loss of one of several jobs ends
-// the context only if they share a transaction, which cannot be committed then.
-func (e *executor) contextOf(jobs []*Job, task task) (ctx context.Context, release func()) {
-	ctx, release = &jobs[0].hold.context, func() {}
-	switch {
-	case len(jobs) > 1 && task.inTx:
-		shared, cut := context.WithCancelCause(e.handling)
-		e.setCut(cut)
-		if slices.ContainsFunc(jobs, e.isGone) {
-			cut(errGone)
-		}
-		ctx, release = shared, func() {
-			e.setCut(nil)
-			cut(nil)
-		}
-	case len(jobs) > 1:
-		ctx = e.handling
-	}
-	if task.timeout == 0 {
-		return ctx, release
-	}
-	end := release
-	ctx, cancel := context.WithTimeoutCause(ctx, task.timeout, &TimeoutError{After: task.timeout})
-	return ctx, func() {
-		cancel()
-		end()
-	}
-}
-
-// causeOf returns why the context of a call, or that of one of its jobs, has ended, nil if none has.
-func causeOf(ctx context.Context, job *Job, isAlone bool) error {
-	own := &job.hold.context
-	if isAlone && ctx != context.Context(own) {
-		return context.Cause(ctx)
-	}
-	if cause := own.reason(); cause != nil || isAlone {
-		return cause
-	}
-	return context.Cause(ctx)
 }
 
 var errDidNotReturn = errors.New("handler did not return after its context ended")
@@ -263,11 +90,10 @@ func (e *executor) abandon() {
 		return
 	}
 	for _, job := range jobs {
-		o := outcome{job: job, verdict: returned, started: true, interrupted: true, duration: time.Since(started)}
+		o := outcome{job: job, verdict: verdictReturned, started: true, interrupted: true, duration: time.Since(started)}
 		o.err = errDidNotReturn
 		o.message = o.err.Error()
-		e.tell(o)
-		e.report(o)
+		e.deliver(o)
 	}
 	e.stopped()
 }

@@ -7,38 +7,9 @@ import (
 	"time"
 )
 
-// callTx calls the handler of a job in a transaction.
-func (e *executor) callTx(ctx context.Context, job *Job, task task) error {
-	jobs := []*Job{job}
-	tx := newHandlerTx(ctx, jobs)
-	tx.jobs = jobs
-	err := errExited
-	defer func() { tx.close(err) }()
-	err = e.commit(tx, task.handler(job.within(ctx), job.shown()))
-	return err
-}
-
-// commit completes the jobs of a call that has ended with err, unless it has failed. It returns why it was not committed.
-func (e *executor) commit(tx *handlerTx, err error) error {
-	if err == nil {
-		err = tx.check()
-	}
-	if err != nil {
-		return tx.fault(err)
-	}
-	if tx.tx == nil {
-		return nil
-	}
-	lost, err := tx.complete()
-	for _, job := range lost {
-		e.interrupt(job, ErrLeaseLost)
-	}
-	return err
-}
-
 // executeManyTx is execute for a handler of several jobs in one transaction. If a call for several jobs fails, each of them
 // runs alone, in the same claim. So do jobs after one of them has lost its connection, because it may be the cause.
-func (e *executor) executeManyTx(jobs []*Job, task task) {
+func (e *executor) executeManyTx(jobs []*Job, task taskEntry) {
 	defer e.end()
 	e.ownJobs()
 	for _, job := range jobs {
@@ -64,7 +35,7 @@ func (e *executor) executeManyTx(jobs []*Job, task task) {
 
 // runTogether calls the handler for several jobs. It returns those that have to run again, and whether they may run together,
 // because the call was rolled back only for the sake of others.
-func (e *executor) runTogether(jobs []*Job, task task) (again []*Job, together bool) {
+func (e *executor) runTogether(jobs []*Job, task taskEntry) (again []*Job, together bool) {
 	c := e.callManyTx(jobs, task)
 	when, isLost := lostWhen(c.err)
 	isOver := c.err == nil || e.handling.Err() != nil || isLost && when != inStatement
@@ -93,7 +64,7 @@ type txCall struct {
 }
 
 // callManyTx calls the handler and completes the jobs.
-func (e *executor) callManyTx(jobs []*Job, task task) *txCall {
+func (e *executor) callManyTx(jobs []*Job, task taskEntry) *txCall {
 	began := time.Now()
 	ctx, release := e.contextOf(jobs, task)
 	defer release()
@@ -102,7 +73,7 @@ func (e *executor) callManyTx(jobs []*Job, task task) *txCall {
 	go func() { // which the handler may end
 		defer close(ended)
 		err := recovered(func() error {
-			c.errs = errorsOf(task.many(ctx, shown(jobs)), len(jobs))
+			c.errs = errorsOf(task.together(ctx, shown(jobs)), len(jobs))
 			return nil
 		})
 		if err != nil {
@@ -128,7 +99,11 @@ func (e *executor) completeTx(c *txCall, jobs []*Job) {
 	if c.err == nil && len(jobs) > 1 && slices.ContainsFunc(c.tx.jobs, e.isGone) {
 		c.err = errGone
 	}
-	c.err = e.commit(c.tx, c.err)
+	lost, err := c.tx.commit(c.err)
+	for _, job := range lost {
+		e.interrupt(job, ErrLeaseLost)
+	}
+	c.err = err
 	_, isLost := lostWhen(c.err)
 	for i, job := range jobs {
 		if (c.errs[i] == nil || isLost) && slices.Contains(c.tx.jobs, job) {
@@ -138,31 +113,9 @@ func (e *executor) completeTx(c *txCall, jobs []*Job) {
 	c.tx.close(c.err)
 }
 
-var errGone = errors.New("a job of the call was canceled or lost, so the transaction was rolled back")
-
-func (e *executor) setCut(cut context.CancelCauseFunc) {
-	e.mu.Lock()
-	defer e.mu.Unlock()
-	e.cut = cut
-}
-
-// isGone reports whether a job was lost or canceled.
-func (e *executor) isGone(job *Job) bool {
-	e.mu.Lock()
-	defer e.mu.Unlock()
-	return job.hold.lost || job.hold.canceled
-}
-
-// ownJobs makes the list of running jobs one from which jobs can be removed.
-func (e *executor) ownJobs() {
-	e.mu.Lock()
-	defer e.mu.Unlock()
-	e.jobs = slices.Clone(e.jobs)
-}
-
 // settle concludes jobs whose handler has returned errs, unless the executor was left behind and their jobs were returned.
 // cause is why the context of the call has ended.
-func (e *executor) settle(jobs []*Job, task task, duration time.Duration, cause error, errs []error) {
+func (e *executor) settle(jobs []*Job, task taskEntry, duration time.Duration, cause error, errs []error) {
 	e.mu.Lock()
 	isOurs := e.jobs != nil
 	if len(jobs) == len(e.jobs) {

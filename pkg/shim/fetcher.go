@@ -5,18 +5,13 @@ import (
 	"fmt"
 	"time"
 
+	"github.com/gwsql/gw/internal/connection"
 	"github.com/gwsql/gw/internal/sqlstate"
 	"github.com/gwsql/gw/pkg/shim/internal/ration"
 )
 
-// settlement reports that outcomes have left the finisher.
-type settlement struct {
-	jobs  []*Job
-	queue bool // a named queue may have become free
-}
-
-// source is one way to get jobs. Its run makes one call of the database, or few, and is repeated as long as it is ready.
-type source interface {
+// jobSource is one way to get jobs. Its run makes one call of the database, or few, and is repeated as long as it is ready.
+type jobSource interface {
 	// tick notes what the time has changed, and returns when it will change something, zero for never.
 	tick(now time.Time) time.Time
 	ready() bool
@@ -30,7 +25,7 @@ type fetcher struct {
 	aside    *aside
 	suspects *suspects
 	claims   *claims
-	sources  []source // these, in the order of precedence
+	sources  []jobSource // these, in the order of precedence
 
 	notices *notices
 	changed signal // the tasks were replaced
@@ -38,9 +33,10 @@ type fetcher struct {
 	advice  adviceBox
 	drained bool // no more jobs are claimed until the advice is another
 
-	retry  backoff
+	retry  connection.Backoff
 	paused time.Time // the end of the pause after a failed claim, zero without
 	timer  *time.Timer
+	due    time.Time // when timer fires, zero if it does not
 }
 
 // newFetcher returns a fetcher with all of its sources. Its signals are not set.
@@ -50,7 +46,7 @@ func newFetcher(in *intake, pollInterval time.Duration, heard adviceBox) *fetche
 	f.claims = &claims{
 		intake: in, aside: f.aside, suspects: f.suspects, pollInterval: pollInterval, answers: make(chan besideAnswer, claimsAtOnce),
 	}
-	f.sources = []source{f.lost, f.aside, f.suspects, f.claims}
+	f.sources = []jobSource{f.lost, f.aside, f.suspects, f.claims}
 	return f
 }
 
@@ -97,7 +93,7 @@ func (f *fetcher) tick(now time.Time) (due time.Time) {
 }
 
 // next returns the first source that is ready, nil without. While several claims are in flight, there are no other calls.
-func (f *fetcher) next() source {
+func (f *fetcher) next() jobSource {
 	if !f.paused.IsZero() {
 		return nil
 	}
@@ -114,26 +110,29 @@ func (f *fetcher) next() source {
 func (f *fetcher) conclude(err error) {
 	switch {
 	case err == nil:
-		f.retry.reset()
+		f.retry.Reset()
 	case sqlstate.IsMistake(err) || sqlstate.In(err, "GW"):
 		f.fail(fmt.Errorf("claim jobs: %w", err))
 		f.isOver = true
 	default:
 		f.queries.warn(f.logger, "claim failed, worker will try again", err)
 		f.aside.failed(err, max(f.room(0), 1))
-		f.paused = time.Now().Add(f.retry.next())
+		f.paused = time.Now().Add(f.retry.Next())
 	}
 }
 
 // wait waits until due for a reason to claim.
 func (f *fetcher) wait(stop context.Context, due time.Time) {
-	f.timer.Stop()
-	if !due.IsZero() {
-		f.timer.Reset(time.Until(due))
+	if due != f.due { // setting a timer costs more than all else
+		f.timer.Stop()
+		if f.due = due; !due.IsZero() {
+			f.timer.Reset(time.Until(due))
+		}
 	}
 	select {
 	case <-stop.Done():
 	case <-f.timer.C:
+		f.due = time.Time{}
 	case <-f.notices.inserted:
 		f.look = true
 	case <-f.changed:
@@ -150,7 +149,7 @@ func (f *fetcher) wait(stop context.Context, due time.Time) {
 		f.follow(a)
 	case a := <-f.claims.answers:
 		f.conclude(f.claims.take(stop, a))
-	case <-f.backlog.slack:
+	case <-f.claims.slack():
 	case s := <-f.settled:
 		f.noteSettled(s)
 	}
@@ -197,12 +196,4 @@ func (f *fetcher) noteSettled(s settlement) {
 			f.giveBack(f.backlog.settled(job))
 		}
 	}
-}
-
-// earlier returns the earlier one of two times, of which zero is never.
-func earlier(a, b time.Time) time.Time {
-	if a.IsZero() || !b.IsZero() && b.Before(a) {
-		return b
-	}
-	return a
 }

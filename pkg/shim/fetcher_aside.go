@@ -82,8 +82,6 @@ func (a *aside) run(stop context.Context) error {
 	return nil
 }
 
-type claimUnreadFunc func(context.Context, []string, forbidden) (*Job, error)
-
 // claimSingly claims one job and reads it. It reports whether it has accepted one: there may be none, or it was put aside.
 func (a *aside) claimSingly(stop context.Context, set *taskSet, ask ration.Plan, claim claimUnreadFunc) (accepted bool, err error) {
 	if len(a.jobs) >= maxAside {

@@ -40,7 +40,7 @@ type claims struct {
 
 	pollAt   time.Time // when to search without another reason, zero after that
 	limit    int       // how many jobs may be claimed
-	rest     rest      // nothing is claimed before it is over
+	rest     claimRest // nothing is claimed before it is over
 	vain     int       // consecutive empty claims of jobs that are due soon
 	floodOf  *taskSet  // the tasks of the flood, nil without
 	inFlight int       // claims of a flood
@@ -49,7 +49,7 @@ type claims struct {
 
 // besideAnswer is the answer to one of several concurrent claims.
 type besideAnswer struct {
-	attempt
+	claimTry
 	jobs []*Job
 	err  error
 }
@@ -122,8 +122,10 @@ func (c *claims) claim(stop context.Context, set *taskSet, ask ration.Plan) erro
 	answer, err := c.queries.claim(ctx, ask, lasting, try.forbidden)
 	jobs := len(answer.jobs)
 	if err == nil {
-		limited := slices.ContainsFunc(answer.jobs, func(job *Job) bool { return set.byName[job.TaskIdentifier].limit > 0 })
-		c.backlog.learn(func(r *ration.Ration) { r.Planned(ask, jobs, limited) })
+		if set.isLimited() {
+			limited := slices.ContainsFunc(answer.jobs, func(job *Job) bool { return set.byName[job.TaskIdentifier].limit > 0 })
+			c.backlog.learn(func(r *ration.Ration) { r.Planned(ask, jobs, limited) })
+		}
 		c.suspects.noteClaim(jobs > 0)
 		c.lingers, c.news.empty = false, jobs == 0
 	}
@@ -150,14 +152,14 @@ func (c *claims) claim(stop context.Context, set *taskSet, ask ration.Plan) erro
 }
 
 // beginMany is begin with a limit of the bytes of the jobs.
-func (c *claims) beginMany(stop context.Context, set *taskSet, ask ration.Plan) (try attempt, err error) {
+func (c *claims) beginMany(stop context.Context, set *taskSet, ask ration.Plan) (try claimTry, err error) {
 	try, err = c.begin(stop, set, ask)
 	c.backlog.learn(func(r *ration.Ration) { try.forbidden.beyond = r.Beyond() })
 	return try, err
 }
 
 // fallAsleep is called after an empty claim.
-func (c *claims) fallAsleep(ctx context.Context, answer claimed, sent time.Time) error {
+func (c *claims) fallAsleep(ctx context.Context, answer claimAnswer, sent time.Time) error {
 	delay := c.pollInterval
 	if answer.dueIn != nil {
 		delay = min(delay, *answer.dueIn)
@@ -181,6 +183,14 @@ func (c *claims) unlessVain(due time.Duration) time.Duration {
 	return min(soonDue<<min(c.vain-mostVain, 4), vainInterval, c.pollInterval)
 }
 
+// slack returns what tells that more jobs are wanted, nil while that changes nothing.
+func (c *claims) slack() signal {
+	if c.inFlight == claimsAtOnce {
+		return nil
+	}
+	return c.backlog.slack
+}
+
 // claimBeside begins a claim of a flood. The worker does not fall asleep if it is empty.
 func (c *claims) claimBeside(stop context.Context, set *taskSet, ask ration.Plan) error {
 	try, err := c.beginMany(stop, set, ask)
@@ -202,7 +212,7 @@ func (c *claims) take(stop context.Context, a besideAnswer) error {
 	if len(a.jobs) < ration.MaxClaim {
 		c.floodOf = nil
 	}
-	c.end(stop, a.attempt, a.jobs, a.err)
+	c.end(stop, a.claimTry, a.jobs, a.err)
 	return a.err
 }
 
@@ -220,21 +230,21 @@ const (
 	mostRest   = 20 * time.Millisecond
 )
 
-// rest is a pause of claims after one that returned fewer jobs than it asked for, until these jobs have ended: what it
+// claimRest is a pause of claims after one that returned fewer jobs than it asked for, until these jobs have ended: what it
 // left are mostly jobs of full lanes and busy queues, which these jobs hold.
-type rest struct {
+type claimRest struct {
 	until time.Time // the latest end, zero without a rest
 	lease int64     // of the claim
 	jobs  int       // how many of its jobs have not ended
 }
 
 // begin begins the rest after a claim of so many jobs that took so long.
-func (r *rest) begin(lease int64, jobs int, claim time.Duration) {
-	*r = rest{until: time.Now().Add(min(max(leastRest, restClaims*claim), mostRest)), lease: lease, jobs: jobs}
+func (r *claimRest) begin(lease int64, jobs int, claim time.Duration) {
+	*r = claimRest{until: time.Now().Add(min(max(leastRest, restClaims*claim), mostRest)), lease: lease, jobs: jobs}
 }
 
 // ended is called with jobs whose outcomes are settled.
-func (r *rest) ended(jobs []*Job) {
+func (r *claimRest) ended(jobs []*Job) {
 	for _, job := range jobs {
 		if job.Lease == r.lease {
 			r.jobs--
@@ -245,4 +255,4 @@ func (r *rest) ended(jobs []*Job) {
 	}
 }
 
-func (r *rest) end() { r.until = time.Time{} }
+func (r *claimRest) end() { r.until = time.Time{} }

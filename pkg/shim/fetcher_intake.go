@@ -12,8 +12,8 @@ import (
 	"github.com/gwsql/gw/pkg/shim/internal/ration"
 )
 
-// unreadable is the prefix of the last error of a job that cannot be read; doctor() searches for it.
-const unreadable = "The job cannot be read"
+// unreadablePrefix is the prefix of the last error of a job that cannot be read; doctor() searches for it.
+const unreadablePrefix = "The job cannot be read"
 
 // intake is what the sources of jobs share: what they may ask for, and where claimed jobs go.
 type intake struct {
@@ -22,7 +22,7 @@ type intake struct {
 	forbidden forbiddenFlags
 	backlog   *backlog
 	outcomes  chan<- outcome
-	held      held // claimed jobs whose outcomes are not settled
+	held      heldList // claimed jobs whose outcomes are not settled
 	sleep     *sleep
 
 	once      bool      // stop when nothing is runnable
@@ -57,7 +57,7 @@ func (in *intake) plan(n int, set *taskSet) ration.Plan {
 }
 
 // askForbidden returns what a claim of these tasks must exclude.
-func (in *intake) askForbidden(stop context.Context, set *taskSet, tasks []string) (asked forbidden, err error) {
+func (in *intake) askForbidden(stop context.Context, set *taskSet, tasks []string) (asked exclusions, err error) {
 	asked.flags = in.forbidden.list
 	if in.forbidden.fn != nil || len(set.flagged) > 0 {
 		started := time.Now()
@@ -65,23 +65,23 @@ func (in *intake) askForbidden(stop context.Context, set *taskSet, tasks []strin
 		defer cancel()
 		if asked, err = set.ask(ctx, in.forbidden, tasks); err != nil {
 			emit(in.events, ClaimFailed{Err: err, Duration: time.Since(started)})
-			return forbidden{}, errors.New(guard.Text(err)) // a class of this error must not count as the worker's mistake
+			return exclusions{}, errors.New(guard.Text(err)) // a class of this error must not count as the worker's mistake
 		}
 	}
 	return asked, nil
 }
 
-// attempt is a claim in progress.
-type attempt struct {
+// claimTry is a claim in progress.
+type claimTry struct {
 	ask       ration.Plan
-	forbidden forbidden
+	forbidden exclusions
 	started   time.Time
 	sent      time.Time
 }
 
 // begin prepares a claim.
-func (in *intake) begin(stop context.Context, set *taskSet, ask ration.Plan) (a attempt, err error) {
-	a = attempt{ask: ask, started: time.Now()}
+func (in *intake) begin(stop context.Context, set *taskSet, ask ration.Plan) (a claimTry, err error) {
+	a = claimTry{ask: ask, started: time.Now()}
 	emit(in.events, ClaimStarted{Limit: ask.Limit})
 	a.forbidden, err = in.askForbidden(stop, set, ask.Tasks)
 	a.sent = time.Now()
@@ -90,7 +90,7 @@ func (in *intake) begin(stop context.Context, set *taskSet, ask ration.Plan) (a 
 
 // end handles the answer to a claim: it passes jobs on, and if there is no answer, jobs may be locked that the worker does not
 // know of, and the claim may have asked for too many.
-func (in *intake) end(stop context.Context, a attempt, jobs []*Job, err error) {
+func (in *intake) end(stop context.Context, a claimTry, jobs []*Job, err error) {
 	took := time.Since(a.started)
 	switch {
 	case err != nil:
@@ -140,27 +140,27 @@ func (in *intake) returnOld(now time.Time) {
 
 // failUnreadable fails a job permanently, without its payload.
 func (in *intake) failUnreadable(job *Job, err error) {
-	err = fmt.Errorf("%s: %w", unreadable, err)
-	in.outcomes <- outcome{job: job, verdict: failed, permanent: true, err: err, message: cleanMessage(err.Error())}
+	err = fmt.Errorf("%s: %w", unreadablePrefix, err)
+	in.outcomes <- outcome{job: job, verdict: verdictFailed, permanent: true, err: err, message: cleanMessage(err.Error())}
 }
 
 // giveBack passes jobs that have not started to the finisher.
 func (in *intake) giveBack(unstarted []*Job) {
 	for _, job := range unstarted {
-		in.outcomes <- outcome{job: job, verdict: returned}
+		in.outcomes <- outcome{job: job, verdict: verdictReturned}
 	}
 }
 
-// held is the list of claimed jobs whose outcomes are not settled. They are linked through their holds, because a map
+// heldList is the list of claimed jobs whose outcomes are not settled. They are linked through their holds, because a map
 // would cost more than all other bookkeeping of a job. A job may be claimed again before its return is settled, and is
 // in the list twice then.
-type held struct {
+type heldList struct {
 	n     int
 	bytes int64
 	last  *Job
 }
 
-func (h *held) add(jobs []*Job) {
+func (h *heldList) add(jobs []*Job) {
 	for _, job := range jobs {
 		job.hold.before, job.hold.after = h.last, nil
 		if h.last != nil {
@@ -172,7 +172,7 @@ func (h *held) add(jobs []*Job) {
 	h.bytes += bytesOf(jobs)
 }
 
-func (h *held) remove(jobs []*Job) {
+func (h *heldList) remove(jobs []*Job) {
 	for _, job := range jobs {
 		before, after := job.hold.before, job.hold.after
 		if before != nil {
@@ -189,7 +189,7 @@ func (h *held) remove(jobs []*Job) {
 	h.bytes -= bytesOf(jobs)
 }
 
-func (h *held) ids() []int64 {
+func (h *heldList) ids() []int64 {
 	ids := make([]int64, 0, h.n)
 	for job := h.last; job != nil; job = job.hold.before {
 		ids = append(ids, job.ID)
@@ -202,4 +202,12 @@ func bytesOf(jobs []*Job) (bytes int64) {
 		bytes += job.hold.bytes
 	}
 	return bytes
+}
+
+// earlier returns the earlier one of two times, of which zero is never.
+func earlier(a, b time.Time) time.Time {
+	if a.IsZero() || !b.IsZero() && b.Before(a) {
+		return b
+	}
+	return a
 }

@@ -40,7 +40,7 @@ func TestWhatWaitsTooLongIsReturnedAlsoWhileNothingCanBeClaimed(t *testing.T) {
 	}()
 	select {
 	case o := <-outcomes:
-		if o.job.ID != 2 || o.verdict != returned {
+		if o.job.ID != 2 || o.verdict != verdictReturned {
 			t.Errorf("job %d has verdict %d", o.job.ID, o.verdict)
 		}
 	case <-time.After(patience):

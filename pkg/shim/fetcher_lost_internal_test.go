@@ -12,7 +12,7 @@ import (
 // newIdle returns a fetcher without a database.
 func newIdle(q *queries) *fetcher {
 	tasks := &atomic.Pointer[taskSet]{}
-	tasks.Store(newTaskSet(map[string]task{"task": {}, "drop": {}}))
+	tasks.Store(newTaskSet(map[string]taskEntry{"task": {}, "drop": {}}))
 	f := newFetcher(&intake{
 		loop:     loop{queries: q, logger: slog.New(slog.DiscardHandler)},
 		tasks:    tasks,

@@ -11,9 +11,9 @@ import (
 type alone int
 
 const (
-	noneWaits alone = iota
-	oneWaits        // an idle worker may claim one; a busy worker asks whether to make room
-	makeRoom        // this worker claims nothing else until roomOver
+	noneWaits  alone = iota
+	oneWaits         // an idle worker may claim one; a busy worker asks whether to make room
+	roomIsMade       // this worker claims nothing else until roomOver
 )
 
 // advice is what the last heartbeat told the fetcher.
@@ -56,7 +56,7 @@ func (s *suspects) note(waits bool) {
 	switch {
 	case !waits:
 		s.alone, s.roomOver = noneWaits, time.Time{}
-	case s.alone != makeRoom:
+	case s.alone != roomIsMade:
 		s.alone, s.askedRoom, s.askedBeside = oneWaits, false, false
 	}
 	if s.runsAlone { // it may have run long enough
@@ -80,7 +80,7 @@ func (s *suspects) noteClaim(others bool) {
 func (s *suspects) tick(now time.Time) time.Time {
 	if !s.roomOver.IsZero() && !now.Before(s.roomOver) {
 		s.roomOver = time.Time{}
-		if s.alone == makeRoom {
+		if s.alone == roomIsMade {
 			s.alone, s.askedBeside, s.look = oneWaits, false, true
 		}
 	}
@@ -88,14 +88,14 @@ func (s *suspects) tick(now time.Time) time.Time {
 }
 
 // allowsOthers reports whether other jobs may be claimed.
-func (s *suspects) allowsOthers() bool { return s.alone != makeRoom && s.mayHaveOthers() }
+func (s *suspects) allowsOthers() bool { return s.alone != roomIsMade && s.mayHaveOthers() }
 
 // mayHaveOthers reports whether jobs may run beside the one that is held.
 func (s *suspects) mayHaveOthers() bool { return !s.runsAlone || s.tryBeside }
 
 func (s *suspects) ready() bool {
 	if s.held.n == 0 {
-		return s.alone == makeRoom || !s.look && (s.alone == oneWaits || s.once && !s.leftOut && !s.lingers)
+		return s.alone == roomIsMade || !s.look && (s.alone == oneWaits || s.once && !s.leftOut && !s.lingers)
 	}
 	return s.alone == oneWaits && s.mayHaveOthers() && (!s.askedRoom || !s.askedBeside && s.room(0) > 0)
 }
@@ -116,7 +116,7 @@ func (s *suspects) claimAlone(stop context.Context) error {
 	if err != nil {
 		return err
 	}
-	s.look = s.look || s.alone == makeRoom || found // there may be other jobs once it has completed
+	s.look = s.look || s.alone == roomIsMade || found // there may be other jobs once it has completed
 	if !found {
 		s.alone, s.roomOver = noneWaits, time.Time{}
 	}
@@ -154,7 +154,7 @@ func (s *suspects) askForRoom(stop context.Context) error {
 	if err != nil || room <= 0 {
 		return err
 	}
-	s.alone, s.roomOver = makeRoom, time.Now().Add(room)
+	s.alone, s.roomOver = roomIsMade, time.Now().Add(room)
 	return nil
 }
 

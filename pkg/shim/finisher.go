@@ -2,10 +2,11 @@ package shim
 
 import (
 	"context"
-	"encoding/json"
 	"fmt"
+	"strconv"
 	"time"
 
+	"github.com/gwsql/gw/internal/connection"
 	"github.com/gwsql/gw/internal/sqlstate"
 )
 
@@ -21,57 +22,6 @@ const (
 	floodBatch = 100
 	floodPause = time.Millisecond
 )
-
-// verdict is the kind of an outcome.
-type verdict int
-
-const (
-	completed verdict = iota
-	failed
-	returned
-	rateLimited
-	lost      // the worker lost the job: there is nothing to report
-	cut       // returned, because the attempt has lost its connection; a transaction of it may have completed the job
-	committed // the handler has completed the job, and this is known: nothing to report
-)
-
-// outcome is the result of a claim. It belongs to the claim's lease: if the job has another lease by now, the outcome
-// changes nothing.
-type outcome struct {
-	job         *Job
-	lease       int64 // the lease by which it was last written
-	verdict     verdict
-	started     bool            // its handler was called
-	interrupted bool            // and interrupted
-	snoozed     bool            // of a returned job: requested by its handler
-	inTx        bool            // its handler completed it in a transaction, which may have been committed
-	permanent   bool            // of a failed job: not to be tried again
-	delay       *time.Duration  // until the job runs again, nil for the database's own delay; of a rate-limited job: always
-	payload     json.RawMessage // of a failed job: the payload of the next attempt, nil for the same
-	message     string          // the error text of the handler
-	err         error           // as returned by the handler
-	duration    time.Duration   // of the handler
-}
-
-// finisher writes outcomes. A flush takes all outcomes that arrived during the previous one, so a single outcome is
-// written at once and a flood in large statements.
-type finisher struct {
-	loop
-	quiet bool
-
-	outcomes <-chan outcome
-	settled  chan<- settlement
-
-	interrupted int // returned jobs that had started
-	unwritten   int // outcomes that could not be written
-	left        int // jobs of which the database refuses every outcome
-	refused     int // outcomes of leases that the worker no longer holds
-
-	// Memory reused by the next flush.
-	batch     []outcome
-	byVerdict [committed + 1][]outcome
-	parts     parts
-}
 
 // run writes outcomes until the channel is closed and empty. It tries again until the database accepts them or ctx
 // ends.
@@ -97,20 +47,20 @@ func (f *finisher) flush(ctx context.Context, batch []outcome) {
 			f.interrupted++
 		}
 	}
-	for _, part := range f.parts.of(byVerdict[completed]) {
+	for _, part := range f.parts.of(byVerdict[verdictCompleted]) {
 		f.write(ctx, "complete", part, f.queries.complete)
 	}
-	f.write(ctx, "fail", byVerdict[failed], f.queries.fail)
-	f.write(ctx, "return", byVerdict[returned], f.queries.giveBack)
-	for _, part := range byDelay(byVerdict[rateLimited]) {
+	f.write(ctx, "fail", byVerdict[verdictFailed], f.queries.fail)
+	f.write(ctx, "return", byVerdict[verdictReturned], f.queries.giveBack)
+	for _, part := range byDelay(byVerdict[verdictRateLimited]) {
 		f.write(ctx, "return rate limited", part, f.queries.rateLimited)
 	}
 	// Behind a lost connection the server may still be busy with a transaction that holds these jobs. Then this call waits for its end.
-	f.write(ctx, "return", byVerdict[cut], f.queries.giveBack)
-	for _, o := range byVerdict[lost] {
+	f.write(ctx, "return", byVerdict[verdictCut], f.queries.giveBack)
+	for _, o := range byVerdict[verdictLost] {
 		f.reportLost(o)
 	}
-	for _, o := range byVerdict[committed] {
+	for _, o := range byVerdict[verdictCommitted] {
 		f.reportCommitted(o)
 	}
 	f.parts.letGo()
@@ -202,15 +152,77 @@ func splitRenewed(batch []outcome, done applied) (settled, renewed []outcome) {
 // persist calls until the database answers, and returns the number of calls. An error that cannot pass is not retried,
 // and a doubtful one only for a limited time.
 func (f *finisher) persist(ctx context.Context, verb string, batch []outcome, call writeFunc) (applied, int, error) {
-	var retry backoff
+	var retry connection.Backoff
 	for tries := 1; ; tries++ {
 		done, err := call(ctx, batch)
 		if err == nil || sqlstate.IsMistake(err) || sqlstate.IsRefusedOutcome(err) && (tries >= maxDoubtfulTries || !sqlstate.IsDoubtful(err)) {
 			return done, tries, err
 		}
 		f.queries.warn(f.logger, "outcomes could not be written, worker will try again", err, []any{"verb", verb, "jobs", len(batch)}...)
-		if !retry.wait(ctx) {
+		if !retry.Wait(ctx) {
 			return nil, tries, err
 		}
 	}
 }
+
+// writeRefused handles an outcome that the database refuses, for example because a user's trigger raises an error. The
+// job fails with that error, as if its handler had returned it. If the failure is refused, writeRefused tries a
+// permanent failure. If that is refused too, every outcome would be: the job stays locked, so that it does not run
+// again.
+func (f *finisher) writeRefused(ctx context.Context, verb string, o outcome, refusal error, call writeFunc) {
+	fail := call
+	if verb != "fail" {
+		fail = f.queries.fail
+	}
+	err := refusal
+	for _, instead := range o.insteadOf(verb, refusal) {
+		var done applied
+		var tries int
+		batch := []outcome{instead}
+		if done, tries, err = f.persist(ctx, "fail", batch, fail); err == nil {
+			batch, renewed := splitRenewed(batch, done)
+			f.report(batch, done, tries)
+			if len(renewed) > 0 {
+				f.write(ctx, verb, []outcome{o}, call)
+			}
+			return
+		}
+		if !sqlstate.IsRefusedOutcome(err) {
+			break
+		}
+	}
+	if !sqlstate.IsRefusedOutcome(err) {
+		f.lose(1, fmt.Errorf("fail job %d: %w", o.job.ID, err))
+		return
+	}
+	f.left++
+	f.about(o).Error("database refuses every outcome of a job, job stays locked until it is freed", "error", err)
+}
+
+// insteadOf returns the failures to try, in this order, after the database has refused o.
+func (o outcome) insteadOf(verb string, refusal error) (failures []outcome) {
+	if o.verdict == verdictFailed {
+		// The database's encoding may lack a character of the message.
+		plain := o
+		plain.message = strconv.QuoteToASCII(o.message)
+		failures = append(failures, plain)
+	}
+	refused := o
+	refused.verdict, refused.snoozed, refused.interrupted = verdictFailed, false, false
+	refused.err = &RefusedError{Err: refusal, Returned: o.err}
+	refused.message = cleanMessage(fmt.Sprintf("%s job: %v", verb, refusal))
+	if o.message != "" {
+		refused.message = strconv.QuoteToASCII(o.message) + "\n" + refused.message
+	}
+	// With the job's present payload, the completed part would be repeated.
+	refused.permanent, refused.payload, refused.delay = o.permanent || o.payload != nil, nil, nil
+	failures = append(failures, refused)
+	if !refused.permanent {
+		refused.permanent = true
+		failures = append(failures, refused)
+	}
+	return failures
+}
+
+// maxDoubtfulTries is how often an outcome is tried while the error is doubtful: for some seconds.
+const maxDoubtfulTries = 6

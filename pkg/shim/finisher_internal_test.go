@@ -14,9 +14,9 @@ import (
 
 func TestAnOutcomeTheDatabaseRefusesDoesNotKeepBackTheOthers(t *testing.T) {
 	outcomes := []outcome{
-		{job: newHeldJob(1), verdict: failed, message: "plain"},
-		{job: newHeldJob(2), verdict: failed, message: "→"}, // as a LATIN1 database refuses it
-		{job: newHeldJob(3), verdict: failed, message: "plain"},
+		{job: newHeldJob(1), verdict: verdictFailed, message: "plain"},
+		{job: newHeldJob(2), verdict: verdictFailed, message: "→"}, // as a LATIN1 database refuses it
+		{job: newHeldJob(3), verdict: verdictFailed, message: "plain"},
 	}
 	written := make(map[int64]string)
 	call := func(_ context.Context, batch []outcome) (applied, error) {

@@ -30,12 +30,6 @@ import (
 // times in a row may be the cause: then the attempt fails, too.
 type Handler func(ctx context.Context, job *Job) error
 
-// Handle registers fn for a task and decodes each job's JSON payload into a T. A payload that cannot be decoded fails
-// the attempt. Like [Worker.Handle], Handle must be called before the worker runs.
-func Handle[T any](w *Worker, task string, fn func(ctx context.Context, payload T, job *Job) error, options ...TaskOption) {
-	w.Handle(task, Typed(fn), options...)
-}
-
 // Typed returns the handler that [Handle] registers, or nil if fn is nil. It is meant for tests of handlers.
 func Typed[T any](fn func(ctx context.Context, payload T, job *Job) error) Handler {
 	if fn == nil {
@@ -50,6 +44,11 @@ func Typed[T any](fn func(ctx context.Context, payload T, job *Job) error) Handl
 	}
 }
 
+// call is the handlerCall of a handler of one job.
+func (h Handler) call(ctx context.Context, jobs []*Job, errs []error) {
+	errs[0] = h(jobs[0].within(ctx), jobs[0].shown())
+}
+
 // errExited is the result of a handler that called runtime.Goexit, as t.FailNow does.
 var errExited = errors.New("handler ended its goroutine instead of returning")
 
@@ -61,4 +60,23 @@ func recovered(fn func() error) (err error) {
 		}
 	}()
 	return fn()
+}
+
+// Middleware wraps a handler to do something around each job: to count it, to trace it, to give it a transaction. It
+// receives the job, and the error that determines the outcome, which [OutcomeOf] interprets; it may return another
+// error. Typed handlers decode their payload inside, so an invalid payload is also an error that middleware receives. A
+// panic of the handler passes through the middleware; if nothing recovers it, it fails the job and is stored with its
+// stack.
+//
+// Middleware runs in the goroutine and under the context of the handler.
+type Middleware func(next Handler) Handler
+
+// wrapped returns h wrapped by all of these middlewares, the first being the outermost.
+func (h Handler) wrapped(middleware []Middleware) (Handler, error) {
+	for i := len(middleware) - 1; i >= 0; i-- {
+		if h = middleware[i](h); h == nil {
+			return nil, errors.New("a middleware returned no handler")
+		}
+	}
+	return h, nil
 }

@@ -7,30 +7,7 @@ import (
 
 	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/pgconn"
-	"github.com/jackc/pgx/v5/pgxpool"
 )
-
-var (
-	errWorkersTx = errors.New("the worker ends this transaction: return nil to commit it, an error to roll it back")
-	errCompletes = errors.New("the worker completes this job with the transaction that it gave to the handler")
-	errTxAborted = errors.New("the transaction is aborted by an error of a statement, which the handler did not return")
-	errTxEnded   = errors.New("the handler has ended the transaction, which is the worker's, by a statement")
-	errTxBusy    = errors.New("the handler has left rows of the transaction open")
-	errTxLost    = errors.New("the connection of the transaction is closed")
-)
-
-// handlerTx is the transaction of a call of a handler. It begins when it is first used, and again after it was undone.
-type handlerTx struct {
-	worker *host
-	ctx    context.Context // of the handler
-	jobs   []*Job          // those that the handler was called for
-
-	conn *pgxpool.Conn // nil until the transaction begins
-	tx   pgx.Tx        // the same
-	err  error         // why it could not begin
-	lost bool          // its connection has broken
-	over bool          // the handler has returned
-}
 
 // newHandlerTx returns the transaction of a call for these jobs, of which the handler may be given some.
 func newHandlerTx(ctx context.Context, jobs []*Job) *handlerTx {
@@ -80,6 +57,21 @@ func (t *handlerTx) used(ctx context.Context) (pgx.Tx, error) {
 	}
 	t.conn, t.err, t.lost = conn, nil, false
 	return t.tx, nil
+}
+
+// commit completes the jobs of a call that has ended with err, unless it has failed. It returns why it was not committed, and the
+// jobs that the worker no longer holds if they are the reason.
+func (t *handlerTx) commit(err error) (lost []*Job, _ error) {
+	if err == nil {
+		err = t.check()
+	}
+	if err != nil {
+		return nil, t.fault(err)
+	}
+	if t.tx == nil {
+		return nil, nil
+	}
+	return t.complete()
 }
 
 // check returns why the transaction of a handler that has returned nil cannot be committed.
@@ -240,3 +232,17 @@ func (t *handlerTx) Conn() *pgx.Conn {
 	}
 	return tx.Conn()
 }
+
+// ownOf returns the jobs of the worker of which a handler was given copies.
+func ownOf(copies []*Job) ([]*Job, error) {
+	jobs := make([]*Job, len(copies))
+	for i, job := range copies {
+		if job == nil || job.hold == nil || job.hold.tx == nil {
+			return nil, errNoTx
+		}
+		jobs[i] = job.own()
+	}
+	return jobs, nil
+}
+
+var errNoTx = errors.New("the handler got another job than the worker has passed, so it has no transaction")

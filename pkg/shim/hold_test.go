@@ -14,7 +14,7 @@ import (
 	"github.com/gwsql/gw/pkg/shim/internal/ration"
 )
 
-func newHeldJob(id int64) *Job { return &Job{ID: id, hold: &hold{place: place{task: &taskCount{}}}} }
+func newHeldJob(id int64) *Job { return &Job{ID: id, hold: &hold{place: place{count: &taskCount{}}}} }
 
 // renewal is a worker with two running jobs in a database, locked for a given time, and its heartbeater.
 type renewal struct {
@@ -45,7 +45,7 @@ func newRenewal(t *testing.T, age time.Duration) *renewal {
 	if err != nil {
 		t.Fatal(err)
 	}
-	answer, err := queries.claim(t.Context(), ration.Plan{Tasks: []string{"long"}, Limit: 2}, 0, forbidden{})
+	answer, err := queries.claim(t.Context(), ration.Plan{Tasks: []string{"long"}, Limit: 2}, 0, exclusions{})
 	if err != nil || len(answer.jobs) != 2 {
 		t.Fatalf("claimed %d jobs: %v", len(answer.jobs), err)
 	}
@@ -156,10 +156,10 @@ func (r *renewal) expectJobs(t *testing.T, want int) {
 
 func TestAnOutcomeOfALostJobIsNotReported(t *testing.T) {
 	started, outcomes := make(chan struct{}), make(chan outcome, 1)
-	long := task{handler: func(ctx context.Context, _ *Job) error {
+	long := taskEntry{call: func(ctx context.Context, _ []*Job, errs []error) {
 		close(started)
 		<-ctx.Done()
-		return ctx.Err()
+		errs[0] = ctx.Err()
 	}}
 	e := &executor{crew: &crew{
 		backlog:  newBacklog(ration.New(1, 0)),
@@ -172,8 +172,8 @@ func TestAnOutcomeOfALostJobIsNotReported(t *testing.T) {
 	go e.execute([]*Job{job}, long)
 	<-started
 	e.interrupt(job, ErrLeaseLost)
-	if o := <-outcomes; o.verdict != lost {
-		t.Errorf("verdict is %d, want %d", o.verdict, lost)
+	if o := <-outcomes; o.verdict != verdictLost {
+		t.Errorf("verdict is %d, want %d", o.verdict, verdictLost)
 	}
 }
 

@@ -1,6 +1,7 @@
 package shim
 
 import (
+	"context"
 	"log/slog"
 	"sync/atomic"
 
@@ -25,7 +26,15 @@ func (h *host) ownLogger() *slog.Logger {
 	return h.logger.With("label", "worker", "worker_id", h.workerID)
 }
 
-func (h *host) client() *Client {
-	client := &Client{cfg: ClientConfig{Schema: h.schema, Propagator: h.propagator}, isQueue: &h.isQueue}
-	return client.With(h.pool)
+// Propagator carries values of a context, such as a trace, from the caller that adds a job to the handler that runs it.
+// They are stored beside the job, so payloads are unchanged. They belong to one request for the job: a request that
+// replaces the job under its key stores its own values or none. pkg/gwotel implements one for OpenTelemetry.
+type Propagator interface {
+	// Inject returns the values to store with a job that is added under ctx; nothing is stored if the map is empty.
+	// Names and values with a zero byte are ignored.
+	Inject(ctx context.Context) map[string]string
+
+	// Extract returns ctx, the context of a handler, with the values stored with its job. It is not called for a job
+	// without any.
+	Extract(ctx context.Context, carried map[string]string) context.Context
 }

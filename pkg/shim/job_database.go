@@ -2,7 +2,6 @@ package shim
 
 import (
 	"context"
-	"errors"
 	"fmt"
 
 	"github.com/jackc/pgx/v5"
@@ -11,9 +10,6 @@ import (
 	"github.com/gwsql/gw/internal/rows"
 	"github.com/gwsql/gw/internal/sqlstate"
 )
-
-// errNoWorker is returned by the database methods of a job that no worker claimed.
-var errNoWorker = errors.New("no worker has claimed this job")
 
 // Client returns a client on the pool and schema of the job's worker. Jobs that it adds stay whether or not this job
 // succeeds; with [Client.With] they belong to a transaction. If no worker claimed the job, the client's calls return
@@ -52,9 +48,6 @@ func (j *Job) Query(ctx context.Context, sql string, args ...any) (pgx.Rows, err
 	return j.worker.pool.Query(ctx, sql, args...)
 }
 
-// errNotCommitted fails the attempt of a handler that returned nil although its job still exists.
-var errNotCommitted = errors.New("the transaction that completed the job was not committed")
-
 // CompleteTx completes the job within a transaction of the handler, in the database of the queue. Everything else that
 // the transaction does is then done exactly once, because it is committed together with the completion of the job.
 //
@@ -88,7 +81,7 @@ func (j *Job) completeByHandler(ctx context.Context, c *Client) error {
 	j.hold.renewing.Lock() // an answer to a renewal may be in flight
 	lease, before := j.hold.lease.Load(), j.hold.completing.Swap(true)
 	j.hold.renewing.Unlock()
-	done, err := single[bool](ctx, c,
+	done, err := singleValue[bool](ctx, c,
 		`select S.complete_job($1::text, $2::bigint, $3::bigint, $4::json)`, j.worker.workerID, j.own().ID, lease, rows.OrNull(j.hold.result))
 	if err == nil && !done {
 		err = ErrLeaseLost

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/gwsql/gw/internal/build"
+	"github.com/gwsql/gw/internal/connection"
 	"github.com/gwsql/gw/internal/graphile"
 	"github.com/gwsql/gw/internal/sqlstate"
 )
@@ -58,7 +59,7 @@ func (k *keeper) run(ctx context.Context) {
 		case <-sweep.C:
 			err = errors.Join(k.sweep(ctx), k.checkRevision(ctx)) // without a listener nothing else triggers the check
 			k.tidy(ctx)
-			sweep.Reset(jittered(sweepInterval))
+			sweep.Reset(connection.Jittered(sweepInterval))
 		}
 		if err != nil {
 			k.complain(ctx, err)
@@ -136,7 +137,7 @@ func (k *keeper) checkRevision(ctx context.Context) error {
 func identify(concurrency int) identity {
 	me := identity{concurrency: concurrency, pid: os.Getpid(), version: build.Read().Program()}
 	if host, err := os.Hostname(); err == nil {
-		me.host = host
+		me.hostname = host
 	}
 	return me
 }

@@ -42,14 +42,14 @@ type listener struct {
 	*notices
 	connect func(context.Context) (*pgx.Conn, error)
 	moved   signal // writes may go to another server now
-	outage  *outage
+	outage  *connection.Outage
 	logger  *slog.Logger
 	events  *eventBus
 }
 
 // run listens until ctx ends. It replaces a lost connection.
 func (l *listener) run(ctx context.Context) {
-	var retry backoff
+	var retry connection.Backoff
 	first := true
 	for attempt := 1; ; attempt++ {
 		emit(l.events, ListenConnecting{Attempt: attempt})
@@ -60,16 +60,16 @@ func (l *listener) run(ctx context.Context) {
 		}
 		emit(l.events, ListenFailed{Err: err})
 		if sqlstate.IsOutage(err) {
-			l.outage.found(err)
+			l.outage.Found(err)
 		} else {
 			l.logger.Warn("listening connection failed, worker will connect again", "error", err)
 		}
 		if connected >= healthy {
-			retry.reset()
+			retry.Reset()
 			attempt = 0
 			l.broke.Store(true)
 		}
-		if !retry.wait(ctx) {
+		if !retry.Wait(ctx) {
 			return
 		}
 	}
@@ -82,7 +82,7 @@ func (l *listener) listen(ctx context.Context, first bool) (time.Duration, error
 	if err != nil {
 		return 0, err
 	}
-	l.outage.over(started)
+	l.outage.Over(started)
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
 	go func() {

@@ -6,10 +6,8 @@ import (
 	"slices"
 	"sync"
 	"sync/atomic"
-	"time"
 
 	"github.com/jackc/pgx/v5/pgconn"
-	"github.com/jackc/pgx/v5/pgxpool"
 
 	"github.com/gwsql/gw/internal/connection"
 	"github.com/gwsql/gw/internal/guard"
@@ -23,12 +21,6 @@ const (
 	// mostLosses is how often in a row a job may lose the connection that it has. After that the job is taken for the cause, as one is
 	// whose function crashes the server, and its attempts fail.
 	mostLosses = 10
-	// mostPause limits the pause between calls that lose their connections.
-	mostPause = time.Second
-	// brokenAge limits the age of the number of broken connections of the pool that an attempt begins with.
-	brokenAge = 100 * time.Millisecond
-	// closeTime is how long the worker waits until the pool has given up a broken connection.
-	closeTime = time.Second
 )
 
 // lostError is the error of a connection that was lost or could not be had.
@@ -69,61 +61,6 @@ func asLost(ctx context.Context, err error, when lossTime) error {
 		return err
 	}
 	return &lostError{err, when}
-}
-
-// broken returns how many connections the pool could not open or has given up because they were broken.
-func broken(pool *pgxpool.Pool) int64 {
-	s := pool.Stat()
-	return s.NewConnsCount() - int64(s.TotalConns()) - s.MaxLifetimeDestroyCount() - s.MaxIdleDestroyCount()
-}
-
-// poolWatch knows whether the pool has lost connections while a handler ran that may use it.
-type poolWatch struct {
-	broken              int64 // connections that the pool had lost at a time shortly before the call
-	brokenAt            time.Time
-	hasLost, lostBefore bool // this call and the one before it have lost their connections
-	retry               backoff
-}
-
-// begin is called before a handler.
-func (p *poolWatch) begin(w *host, now time.Time) {
-	if w != nil && w.pool != nil && now.Sub(p.brokenAt) > brokenAge {
-		p.broken, p.brokenAt = broken(w.pool), now
-	}
-}
-
-// hasLostConnection reports whether the pool has lost a connection since the handler was called. The pool may still be closing it.
-func (p *poolWatch) hasLostConnection(w *host) bool {
-	if w == nil || w.pool == nil || p.brokenAt.IsZero() {
-		return false
-	}
-	for end := time.Now().Add(closeTime); broken(w.pool) <= p.broken; time.Sleep(time.Millisecond) {
-		if time.Now().After(end) {
-			return false
-		}
-	}
-	return true
-}
-
-// pause waits after a call that has lost its connection, if the one before it had, too. Meanwhile the job is not claimed again.
-func (p *poolWatch) pause(handling context.Context) {
-	if !p.hasLost && p.lostBefore {
-		timer := time.NewTimer(min(p.retry.next(), mostPause))
-		defer timer.Stop()
-		select {
-		case <-timer.C:
-		case <-handling.Done():
-		}
-	}
-	p.hasLost = true
-}
-
-// end is called after each call of a handler.
-func (p *poolWatch) end() {
-	if !p.hasLost {
-		p.retry.reset()
-	}
-	p.lostBefore, p.hasLost = p.hasLost, false
 }
 
 // losses counts for some jobs how often in a row they have lost their connections.

@@ -2,6 +2,7 @@ package shim
 
 import (
 	"context"
+	"log/slog"
 	"sync/atomic"
 	"time"
 
@@ -25,7 +26,7 @@ type queries struct {
 	workerID string
 	worker   *host // set in the jobs
 	readOnly *readOnly
-	outage   *outage
+	outage   *connection.Outage
 
 	hasNoProgress atomic.Bool // progress cannot be stored, because the role has no right to set it, for example
 }
@@ -104,7 +105,7 @@ func (q *queries) breakingVersion(ctx context.Context) (version int, err error) 
 type identity struct {
 	tasks       []string
 	concurrency int
-	host        string
+	hostname    string
 	pid         int
 	version     string
 }
@@ -116,7 +117,7 @@ func (q *queries) register(ctx context.Context, me identity) error {
 		}
 		_, err := conn.Exec(ctx, q.text(
 			`select S.register_worker($1::text, $2::text[], $3::integer, $4::text, $5::integer, $6::text)`),
-			q.workerID, me.tasks, me.concurrency, me.host, me.pid, me.version)
+			q.workerID, me.tasks, me.concurrency, me.hostname, me.pid, me.version)
 		return err
 	})
 }
@@ -160,4 +161,28 @@ func (q *queries) wakeUp(ctx context.Context) error {
 func (q *queries) stillInFlight(ctx context.Context, transactions []int64) (still []int64, err error) {
 	err = q.row(ctx, &still, `select S.still_in_flight($1::bigint[])`, transactions)
 	return still, err
+}
+
+// loop is what the loops of a session have in common.
+type loop struct {
+	queries *queries
+	logger  *slog.Logger
+	events  *eventBus
+	fail    func(error) // ends the worker
+}
+
+// warn logs that a call failed and will be tried again. While the database cannot be reached or is read-only, which is
+// logged once for all calls, each failure is logged at level debug.
+func (q *queries) warn(logger *slog.Logger, message string, err error, attrs ...any) {
+	attrs = append(attrs, "error", err)
+	switch {
+	case sqlstate.IsReadOnly(err): // logged when the call failed
+	case sqlstate.IsOutage(err):
+		q.outage.Found(err)
+		logger.Debug(message, attrs...)
+	case q.outage.Lasts():
+		logger.Debug(message, attrs...)
+	default:
+		logger.Warn(message, attrs...)
+	}
 }

@@ -68,7 +68,7 @@ func (c calls) begin() {
 	if version != 0 {
 		c.Errorf("breaking version is %d", version)
 	}
-	c.check(c.register(ctx, identity{tasks: []string{"a", "b"}, concurrency: 2, host: "here", pid: 1, version: "v"}))
+	c.check(c.register(ctx, identity{tasks: []string{"a", "b"}, concurrency: 2, hostname: "here", pid: 1, version: "v"}))
 	pulse, err := c.heartbeat(ctx, time.Minute, nil, told{}, nil, true)
 	c.check(err)
 	if !pulse.registered || pulse.next != 5*time.Second {
@@ -84,7 +84,7 @@ func (c calls) claimAndSleep() []*Job {
 	c.check(c.exec(ctx, `select S.add_job('a', '{"n": 9007199254740993}', 'q', now() - interval '1 minute', 5, 'k', -3, array['f'])`))
 	c.check(c.exec(ctx, `select S.add_job('b'), S.add_job('a'), S.add_job('b', run_at => now() + interval '1 minute')`))
 	c.check(c.exec(ctx, `select S.set_setting('notify', 'idle')`))
-	answer, err := c.claim(ctx, ration.Plan{Tasks: []string{"a", "b"}, Limit: 10}, time.Minute, forbidden{})
+	answer, err := c.claim(ctx, ration.Plan{Tasks: []string{"a", "b"}, Limit: 10}, time.Minute, exclusions{})
 	c.check(err)
 	if len(answer.jobs) != 3 || answer.dueIn != nil || answer.newMark {
 		c.Fatalf("claimed %+v", answer)
@@ -98,7 +98,7 @@ func (c calls) claimAndSleep() []*Job {
 		lasting time.Duration
 		newMark bool
 	}{{0, false}, {time.Minute, true}, {time.Minute, false}} {
-		empty, err := c.claim(ctx, ration.Plan{Tasks: []string{"a", "b"}, Limit: 10}, given.lasting, forbidden{})
+		empty, err := c.claim(ctx, ration.Plan{Tasks: []string{"a", "b"}, Limit: 10}, given.lasting, exclusions{})
 		c.check(err)
 		if len(empty.jobs) != 0 || empty.dueIn == nil || *empty.dueIn <= 0 || *empty.dueIn > time.Minute || empty.newMark != given.newMark {
 			c.Errorf("with one job due in a minute and a mark for %s, the answer is %+v", given.lasting, empty)
@@ -124,7 +124,7 @@ func (c calls) claimAndSleep() []*Job {
 	if progress != "12.5half" {
 		c.Errorf("the heartbeat has stored the progress %q", progress)
 	}
-	alone, err := c.claimAlone(ctx, []string{"a", "b"}, forbidden{}, false)
+	alone, err := c.claimAlone(ctx, []string{"a", "b"}, exclusions{}, false)
 	c.check(err)
 	if len(alone) != 0 {
 		c.Errorf("claimed alone: %+v", alone)
@@ -166,7 +166,7 @@ func (c calls) claimWithoutFlags() {
 		flag string
 		jobs int
 	}{{`f\"→`, 0}, {"g", 1}} {
-		left := forbidden{flags: []string{"other"}, ofTasks: new(fmt.Sprintf(`{"c": ["%s"], "d": []}`, given.flag))}
+		left := exclusions{flags: []string{"other"}, ofTasks: new(fmt.Sprintf(`{"c": ["%s"], "d": []}`, given.flag))}
 		alone, err := c.claimAlone(ctx, []string{"c"}, left, false)
 		c.check(err)
 		beside, err := c.claimBeside(ctx, ration.Plan{Tasks: []string{"c"}, Limit: 10}, left)
@@ -186,7 +186,7 @@ func (c calls) claimWithoutFlags() {
 func (c calls) claimBytes() {
 	ctx := c.Context()
 	c.check(c.exec(ctx, `select S.add_job('d', to_json(repeat('x', 998))) from generate_series(1, 3)`))
-	short := forbidden{ofTasks: new(`{"d": ["f"]}`), beyond: new(int64(2500))}
+	short := exclusions{ofTasks: new(`{"d": ["f"]}`), beyond: new(int64(2500))}
 	beside, err := c.claimBeside(ctx, ration.Plan{Tasks: []string{"d"}, Limit: 10}, short)
 	c.check(err)
 	if len(beside) != 2 || beside[0].hold.bytes != 1000 {

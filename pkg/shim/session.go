@@ -4,88 +4,12 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"log/slog"
 	"sync"
 	"time"
 
-	"github.com/jackc/pgx/v5"
-
 	"github.com/gwsql/gw/internal/connection"
 	"github.com/gwsql/gw/internal/sqlstate"
-	"github.com/gwsql/gw/pkg/shim/internal/ration"
 )
-
-const (
-	// ownConnections is the number of connections on which a worker calls the database, so that none of its calls waits for one that
-	// a handler holds: one for claims and a second one in a flood, one for outcomes, one for heartbeats, one for the sweep, which is
-	// slow in a large table, and one for recurring jobs, which is slow after an outage. An idle worker needs one at a time.
-	ownConnections = 6
-	// abandonTime is how long handlers may continue after their contexts ended before their jobs are returned without
-	// them.
-	abandonTime = 10 * time.Second
-	// finishTimeout is how long a stopping worker tries to write the last outcomes.
-	finishTimeout = 15 * time.Second
-	// deregisterTimeout is how long it tries to deregister.
-	deregisterTimeout = 5 * time.Second
-)
-
-// errStopped ends a session without an error.
-var errStopped = errors.New("stopped")
-
-// session is one run of a worker: its loops and the channels between them.
-//
-//	listener ──wake──▶ fetcher ◀──backlog──▶ executors ──outcomes──▶ finisher
-//	                      ▲                                             │
-//	                      └───────────────────settled───────────────────┘
-//
-// The fetcher counts the jobs in flight and claims no more than the channel outcomes can hold, so no send blocks.
-type session struct {
-	worker  *Worker
-	once    bool
-	logger  *slog.Logger
-	queries *queries
-
-	notices  *notices
-	backlog  *backlog
-	crew     *crew
-	outcomes chan outcome
-	settled  chan settlement
-
-	advice      adviceBox
-	events      *eventBus
-	abandonTime time.Duration // the constant, except in a test
-}
-
-func newSession(w *Worker, once bool) *session {
-	logger := w.ownLogger()
-	held := w.cfg.Concurrency + ration.MaxAhead + maxUnwritten
-	s := &session{
-		worker: w,
-		once:   once,
-		logger: logger,
-		queries: &queries{
-			schema:   pgx.Identifier{w.cfg.Schema}.Sanitize(),
-			workerID: w.cfg.WorkerID,
-			worker:   w.host,
-			readOnly: &readOnly{logger: logger, moved: newSignal()},
-			outage: &outage{
-				logger: logger, gone: "database cannot be reached, worker will try again", back: "database can be reached again",
-			},
-		},
-		notices:  newNotices(),
-		backlog:  newBacklog(ration.New(w.cfg.Concurrency, w.cfg.QueueBatch)),
-		outcomes: make(chan outcome, held),
-		settled:  make(chan settlement, held),
-
-		advice:      newAdviceBox(),
-		events:      &w.events,
-		abandonTime: abandonTime,
-	}
-	s.crew = &crew{
-		tasks: &w.tasks, backlog: s.backlog, outcomes: s.outcomes, events: s.events, canceled: &cancellations{queries: s.queries},
-	}
-	return s
-}
 
 func (s *session) run(ctx context.Context) error {
 	// Work in progress when ctx ends is still finished in order, so nothing below depends on ctx itself.
@@ -138,13 +62,13 @@ func (s *session) enroll(ctx context.Context, keeper *keeper, heartbeater *heart
 	tasks := s.worker.tasks.Load().names
 	enrolling, release := s.untilStopped(ctx)
 	defer release()
-	var retry backoff
+	var retry connection.Backoff
 	for {
 		err = keeper.start(enrolling)
 		if err == nil {
 			_, err = heartbeater.beat(enrolling)
 		}
-		if !sqlstate.IsReadOnly(err) || !retry.wait(enrolling) {
+		if !sqlstate.IsReadOnly(err) || !retry.Wait(enrolling) {
 			break
 		}
 	}
@@ -208,9 +132,6 @@ func (s *session) untilStopped(ctx context.Context) (context.Context, context.Ca
 	}()
 	return ctx, cancel
 }
-
-// listens reports whether the worker receives notifications.
-func (s *session) listens() bool { return !s.once && !s.worker.cfg.PollOnly }
 
 // work claims and executes jobs until the worker is told to stop and the last handler has returned or was given up.
 func (s *session) work(ctx, claiming context.Context, stop context.CancelCauseFunc, fetcher *fetcher) {

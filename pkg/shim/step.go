@@ -6,7 +6,6 @@ import (
 	"errors"
 	"fmt"
 	"slices"
-	"sync"
 	"unicode/utf8"
 
 	"github.com/gwsql/gw/internal/sqlstate"
@@ -19,14 +18,6 @@ const maxStepName = 128
 
 // errStepName is returned for the name of a step before the step runs.
 var errStepName = errors.New("the name of a step must have 1 to 128 characters of UTF-8 without zero bytes")
-
-// steps are the steps of one attempt of a job: those that were saved when the attempt used its first one, and its own.
-type steps struct {
-	mu       sync.Mutex
-	isRead   bool
-	saved    map[string]string // results as JSON
-	doubtful []string          // saved in transactions of the handler, which it may have rolled back
-}
 
 // Step runs a step of a job and saves its result as JSON, so that a later attempt of the job returns that result instead
 // of running the step again. The name identifies the step within its job: 1 to 128 characters, such as "charge" or
@@ -41,22 +32,22 @@ type steps struct {
 // steps. The first call in an attempt reads all steps of the job; jobs without steps pay nothing. Without a worker, as
 // in a test, Step only calls fn.
 func Step[T any](ctx context.Context, job *Job, name string, fn func(context.Context) (T, error)) (T, error) {
-	return step(ctx, job, stepStore{job: job.own(), client: job.Client()}, name, fn)
+	return runStep(ctx, job, stepStore{job: job.own(), client: job.Client()}, name, fn)
 }
 
 // StepTx is [Step] within a transaction of the handler, in the database of the queue: what fn writes by tx is committed
 // together with the step, so it is done exactly once. A step whose transaction is rolled back was not done. Until the
 // transaction ends, the job's row is locked, so keep it short, and end it before the handler returns.
 func StepTx[T any](ctx context.Context, job *Job, tx DB, name string, fn func(context.Context) (T, error)) (T, error) {
-	return step(ctx, job, stepStore{job: job.own(), client: job.Client().With(tx), inTx: true}, name, fn)
+	return runStep(ctx, job, stepStore{job: job.own(), client: job.Client().With(tx), inTx: true}, name, fn)
 }
 
 // StepSQLTx is [StepTx] for database/sql.
 func StepSQLTx[T any](ctx context.Context, job *Job, tx SQLDB, name string, fn func(context.Context) (T, error)) (T, error) {
-	return step(ctx, job, stepStore{job: job.own(), client: job.Client().WithSQL(tx), inTx: true}, name, fn)
+	return runStep(ctx, job, stepStore{job: job.own(), client: job.Client().WithSQL(tx), inTx: true}, name, fn)
 }
 
-func step[T any](
+func runStep[T any](
 	ctx context.Context, job *Job, store stepStore, name string, fn func(context.Context) (T, error),
 ) (result T, err error) {
 	if n := utf8.RuneCountInString(name); n == 0 || n > maxStepName || cleanMessage(name) != name {
@@ -146,7 +137,7 @@ func (s stepStore) save(ctx context.Context, name, result string) (saved string,
 	defer cancel()
 	lease, release := s.job.hold.useLease()
 	defer release()
-	saved, err = single[string](ctx, s.client,
+	saved, err = singleValue[string](ctx, s.client,
 		`select S.save_step($1::text, $2::bigint, $3::bigint, $4::text, $5::json)::text`,
 		s.job.WorkerID(), s.job.ID, lease, name, storable.JSON(s.job.encoding(), result))
 	if sqlstate.Of(err) == "GWWLL" {

@@ -1,6 +1,8 @@
 package shim
 
 import (
+	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"maps"
@@ -18,42 +20,11 @@ type Task struct {
 	Options []TaskOption
 }
 
-// SetTasks replaces all handlers registered by Handle or by an earlier SetTasks. Its error lists all problems of the
-// new ones; in that case the previous ones stay. There must be at least one task.
-//
-// A running worker uses the new tasks at once: a running handler continues, and the next job of its task uses the new
-// one. Jobs claimed for a task that no longer exists are returned to the queue, and their attempts do not count.
-func (w *Worker) SetTasks(tasks ...Task) error {
-	set := &taskSet{}
-	var problems []error
-	for _, t := range tasks {
-		next, err := set.with(t, w.cfg)
-		if err != nil {
-			problems = append(problems, err)
-			continue
-		}
-		set = next
-	}
-	if len(tasks) == 0 {
-		problems = append(problems, errNoHandler)
-	}
-	if err := errors.Join(problems...); err != nil {
-		return fmt.Errorf("set tasks: %w", err)
-	}
-	w.mu.Lock()
-	defer w.mu.Unlock()
-	w.misuse = nil
-	w.tasks.Store(set)
-	w.tasksChanged.set()
-	w.tasksUnknown.set()
-	return nil
-}
-
 var errNoHandler = errors.New("no handler is registered")
 
 // taskSet is the set of tasks that a worker serves. It is replaced, never changed.
 type taskSet struct {
-	byName    map[string]task
+	byName    map[string]taskEntry
 	names     []string // sorted
 	unlimited []string // those without a limit of their own, sorted
 	flagged   []string // those with forbidden flags of their own, sorted
@@ -78,17 +49,23 @@ func (s *taskSet) with(t Task, cfg Config) (*taskSet, error) {
 	case registered || handlers > 1:
 		return nil, fmt.Errorf("task %q has two handlers", t.Name)
 	}
-	added := task{most: t.Most, inTx: t.Tx != nil || t.ManyTx != nil}
+	added := taskEntry{inTx: t.Tx != nil || t.ManyTx != nil}
+	var one Handler
+	var several ManyHandler
 	var err error
 	switch {
 	case t.Many != nil:
-		added.many, err = t.Many.wrapped(cfg.Middleware)
+		several, err = t.Many.wrapped(cfg.Middleware)
+		added.call, added.most = several.call, t.Most
 	case t.ManyTx != nil:
-		added.many, err = t.ManyTx.handler().wrapped(cfg.Middleware)
+		added.together, err = t.ManyTx.handler().wrapped(cfg.Middleware)
+		added.most = t.Most
 	case t.Tx != nil:
-		added.handler, err = t.Tx.handler().wrapped(cfg.Middleware)
+		one, err = t.Tx.handler().wrapped(cfg.Middleware)
+		added.call = one.callInTx
 	default:
-		added.handler, err = t.Handler.wrapped(cfg.Middleware)
+		one, err = t.Handler.wrapped(cfg.Middleware)
+		added.call = one.call
 	}
 	if err != nil {
 		return nil, fmt.Errorf("task %q: %w", t.Name, err)
@@ -101,7 +78,7 @@ func (s *taskSet) with(t Task, cfg Config) (*taskSet, error) {
 	if added.limit >= cfg.Concurrency {
 		added.limit = 0
 	}
-	byName := make(map[string]task, len(s.byName)+1)
+	byName := make(map[string]taskEntry, len(s.byName)+1)
 	maps.Copy(byName, s.byName)
 	byName[t.Name] = added
 	return newTaskSet(byName), nil
@@ -110,7 +87,7 @@ func (s *taskSet) with(t Task, cfg Config) (*taskSet, error) {
 // isLimited returns whether a task has a limit of its own.
 func (s *taskSet) isLimited() bool { return len(s.unlimited) < len(s.names) }
 
-func newTaskSet(byName map[string]task) *taskSet {
+func newTaskSet(byName map[string]taskEntry) *taskSet {
 	s := &taskSet{byName: byName, names: slices.Sorted(maps.Keys(byName))}
 	for _, name := range s.names {
 		if byName[name].limit == 0 {
@@ -121,4 +98,54 @@ func newTaskSet(byName map[string]task) *taskSet {
 		}
 	}
 	return s
+}
+
+// exclusions describes which jobs a claim excludes.
+type exclusions struct {
+	flags   []string // of all tasks
+	ofTasks *string  // of single tasks, as get_job_batch takes them; nil without
+	beyond  *int64   // jobs beyond so many bytes together; nil for the database's own limit
+}
+
+// ask returns the exclusions of a claim of these tasks of a set; worker are the flags of the worker itself.
+func (s *taskSet) ask(ctx context.Context, worker forbiddenFlags, tasks []string) (asked exclusions, err error) {
+	if asked.flags, err = worker.ask(ctx); err != nil {
+		return exclusions{}, err
+	}
+	ofTasks := make(map[string][]string)
+	for _, name := range s.flagged {
+		if _, isAsked := slices.BinarySearch(tasks, name); !isAsked {
+			continue
+		}
+		flags, err := s.byName[name].forbidden.ask(ctx)
+		if err != nil {
+			return exclusions{}, fmt.Errorf("task %q: %w", name, err)
+		}
+		if len(flags) > 0 {
+			ofTasks[name] = flags
+		}
+	}
+	if len(ofTasks) == 0 {
+		return asked, nil
+	}
+	text, err := json.Marshal(ofTasks)
+	if err != nil {
+		return exclusions{}, fmt.Errorf("write forbidden flags: %w", err)
+	}
+	asked.ofTasks = new(string(text))
+	return asked, nil
+}
+
+// argument returns the additional arguments of a claim's call, as SQL and as values, appended to args. It adds nothing
+// without exclusions for single tasks or a limit, because each named argument has a cost.
+func (f exclusions) argument(args ...any) (sql string, _ []any) {
+	if f.ofTasks != nil {
+		args = append(args, *f.ofTasks)
+		sql = fmt.Sprintf(", task_forbidden_flags => $%d::json", len(args))
+	}
+	if f.beyond != nil {
+		args = append(args, *f.beyond)
+		sql += fmt.Sprintf(", max_bytes => $%d::integer", len(args))
+	}
+	return sql, args
 }

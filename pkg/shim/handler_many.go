@@ -15,20 +15,6 @@ import (
 // the call; with several jobs the context carries no job.
 type ManyHandler func(ctx context.Context, jobs []*Job) []error
 
-// HandleMany registers a handler that runs several jobs of a task at once: those that are waiting in this worker for
-// one of its executors, up to most. There are several only while jobs arrive faster than they complete, and take less
-// than 50 ms each, or less than a claim. They count as one for Config.Concurrency. In logs and events each job has its
-// share of the time.
-//
-// The handler may complete jobs in transactions of its own, by [CompletionOf]. If one transaction is enough, [Worker.HandleManyTx] is
-// simpler: the worker begins and commits it, and runs each job alone if that fails.
-//
-// Middleware is called once for each of the jobs, nested, around the one call of the handler. Values that it puts into
-// its context do not reach the handler.
-func (w *Worker) HandleMany(name string, most int, fn ManyHandler, options ...TaskOption) {
-	w.handle(Task{Name: name, Many: fn, Most: most, Options: options})
-}
-
 // wrapped returns h wrapped by all of these middlewares for each of the jobs.
 func (h ManyHandler) wrapped(middleware []Middleware) (ManyHandler, error) {
 	if len(middleware) == 0 {
@@ -90,6 +76,11 @@ func (n *nested) call() {
 	for at, err := range errorsOf(n.handler(n.ctx, jobs), len(jobs)) {
 		n.errs[n.called[at]] = err
 	}
+}
+
+// call is the handlerCall of a handler of several jobs.
+func (h ManyHandler) call(ctx context.Context, jobs []*Job, errs []error) {
+	copy(errs, errorsOf(h(ctx, shown(jobs)), len(jobs)))
 }
 
 // errorsOf returns an error for each of n jobs, whatever the handler has returned.

@@ -73,9 +73,9 @@ func ended(b *backlog, o outcome, nextMayStart bool) (unstarted []*Job) {
 func TestAStreakThatEndsGivesItsOtherJobsBack(t *testing.T) {
 	for name, end := range map[string]func(*backlog, *Job) []*Job{
 		"the queue may have another next job": func(b *backlog, job *Job) []*Job {
-			return ended(b, outcome{job: job, verdict: failed, started: true}, false)
+			return ended(b, outcome{job: job, verdict: verdictFailed, started: true}, false)
 		},
-		"the job did not start": func(b *backlog, job *Job) []*Job { return ended(b, outcome{job: job, verdict: returned}, false) },
+		"the job did not start": func(b *backlog, job *Job) []*Job { return ended(b, outcome{job: job, verdict: verdictReturned}, false) },
 		"the worker stops": func(b *backlog, job *Job) []*Job {
 			return append(b.close(), ended(b, ran(job, 1), true)...)
 		},
@@ -100,7 +100,7 @@ func TestAStreakWaitsForTheAnswerToAnOutcomeOfAJobThatHasNotCompleted(t *testing
 		verdict verdict
 		waits   bool
 	}{
-		{completed, false}, {committed, false}, {failed, true}, {returned, true}, {rateLimited, true}, {cut, true},
+		{verdictCompleted, false}, {verdictCommitted, false}, {verdictFailed, true}, {verdictReturned, true}, {verdictRateLimited, true}, {verdictCut, true},
 	} {
 		b := newBacklog(ration.New(1, 0))
 		b.add(claimOf(time.Now(), "a", "a", "a"), false, 10)

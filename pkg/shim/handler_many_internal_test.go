@@ -15,8 +15,16 @@ import (
 	"github.com/gwsql/gw/pkg/shim/internal/ration"
 )
 
+// entryOf returns a task with a handler of several jobs.
+func entryOf(h ManyHandler) taskEntry { return taskEntry{call: h.call} }
+
+// timedEntryOf is entryOf with a timeout.
+func timedEntryOf(timeout time.Duration, h ManyHandler) taskEntry {
+	return taskEntry{call: h.call, timeout: timeout}
+}
+
 // executed runs a handler of several jobs and returns what is reported of them.
-func executed(t *testing.T, jobs []*Job, task task) []outcome {
+func executed(t *testing.T, jobs []*Job, task taskEntry) []outcome {
 	t.Helper()
 	outcomes := make(chan outcome, len(jobs))
 	e := &executor{crew: &crew{
@@ -47,9 +55,9 @@ func heldJobs(n int) (jobs []*Job) {
 }
 
 func TestEachOfSeveralJobsHasItsOwnOutcome(t *testing.T) {
-	all := executed(t, heldJobs(4), task{many: func(context.Context, []*Job) []error {
+	all := executed(t, heldJobs(4), entryOf(func(context.Context, []*Job) []error {
 		return []error{nil, errors.New("no"), Discard(errors.New("never")), Snooze(time.Minute)}
-	}})
+	}))
 	for i, want := range []Outcome{OutcomeCompleted, OutcomeFailed, OutcomePermanentlyFailed, OutcomeSnoozed} {
 		if got := all[i].asked(); got != want {
 			t.Errorf("job %d: %s, want %s", i+1, got, want)
@@ -64,14 +72,14 @@ func TestAHandlerOfSeveralJobsThatDoesNotReturnAnErrorForEachFailsThemAll(t *tes
 		"panic: oh":                            func(context.Context, []*Job) []error { panic("oh") },
 		errExited.Error():                      func(context.Context, []*Job) []error { runtime.Goexit(); return nil },
 	} {
-		for _, o := range executed(t, heldJobs(2), task{many: many}) {
-			if o.verdict != failed || !strings.HasPrefix(o.message, want) {
+		for _, o := range executed(t, heldJobs(2), entryOf(many)) {
+			if o.verdict != verdictFailed || !strings.HasPrefix(o.message, want) {
 				t.Errorf("verdict %d, %q; want a failure with %q", o.verdict, o.message, want)
 			}
 		}
 	}
-	for _, o := range executed(t, heldJobs(2), task{many: func(context.Context, []*Job) []error { return nil }}) {
-		if o.verdict != completed {
+	for _, o := range executed(t, heldJobs(2), entryOf(func(context.Context, []*Job) []error { return nil })) {
+		if o.verdict != verdictCompleted {
 			t.Errorf("verdict %d after no error", o.verdict)
 		}
 	}
@@ -82,14 +90,14 @@ func TestOneOfSeveralJobsIsLostAlone(t *testing.T) {
 	outcomes := make(chan outcome, 3)
 	e := &executor{crew: &crew{backlog: newBacklog(ration.New(1, 0)), outcomes: outcomes, handling: t.Context()}}
 	e.begin(jobs)
-	e.execute(jobs, task{many: func(ctx context.Context, _ []*Job) []error {
+	e.execute(jobs, entryOf(func(ctx context.Context, _ []*Job) []error {
 		e.interrupt(jobs[1], ErrLeaseLost)
 		if ctx.Err() != nil {
 			t.Error("the context of all has ended")
 		}
 		return nil
-	}})
-	for _, want := range []verdict{completed, lost, completed} {
+	}))
+	for _, want := range []verdict{verdictCompleted, verdictLost, verdictCompleted} {
 		if o := <-outcomes; o.verdict != want {
 			t.Errorf("job %d: verdict %d, want %d", o.job.ID, o.verdict, want)
 		}
@@ -101,14 +109,14 @@ func TestOneOfSeveralJobsIsCanceledWithoutEndingTheOthers(t *testing.T) {
 	outcomes := make(chan outcome, 3)
 	e := &executor{crew: &crew{backlog: newBacklog(ration.New(1, 0)), outcomes: outcomes, handling: t.Context()}}
 	e.begin(jobs)
-	e.execute(jobs, task{many: func(ctx context.Context, _ []*Job) []error {
+	e.execute(jobs, entryOf(func(ctx context.Context, _ []*Job) []error {
 		e.interrupt(jobs[0], ErrCanceled)
 		e.interrupt(jobs[1], ErrCanceled)
 		if ctx.Err() != nil {
 			t.Error("the context of all has ended")
 		}
 		return []error{errors.New("no"), nil, errors.New("no")}
-	}})
+	}))
 	for _, want := range []Outcome{OutcomePermanentlyFailed, OutcomeCompleted, OutcomeFailed} {
 		if o := <-outcomes; o.asked() != want {
 			t.Errorf("job %d: %s, want %s", o.job.ID, o.asked(), want)
@@ -127,26 +135,26 @@ func TestALoneJobOfAHandlerOfSeveralIsEnded(t *testing.T) {
 		jobs := heldJobs(1)
 		e := &executor{crew: &crew{backlog: newBacklog(ration.New(1, 0)), outcomes: make(chan outcome, 1), handling: t.Context()}}
 		e.begin(jobs)
-		e.execute(jobs, task{timeout: time.Hour, many: func(ctx context.Context, _ []*Job) []error {
+		e.execute(jobs, timedEntryOf(time.Hour, func(ctx context.Context, _ []*Job) []error {
 			c.end(e, jobs[0])
 			<-ctx.Done()
 			if cause := context.Cause(ctx); !errors.Is(cause, c.want) {
 				t.Errorf("%s: the context has ended by %v", name, cause)
 			}
 			return []error{ctx.Err()}
-		}})
+		}))
 	}
 }
 
 func TestSeveralJobsShareTheTimeOfTheirTask(t *testing.T) {
-	all := executed(t, heldJobs(2), task{timeout: time.Millisecond, many: func(ctx context.Context, _ []*Job) []error {
+	all := executed(t, heldJobs(2), timedEntryOf(time.Millisecond, func(ctx context.Context, _ []*Job) []error {
 		<-ctx.Done()
 		return []error{ctx.Err(), nil}
-	}})
-	if o := all[0]; o.verdict != failed || o.message != "timed out after 1ms: context deadline exceeded" {
+	}))
+	if o := all[0]; o.verdict != verdictFailed || o.message != "timed out after 1ms: context deadline exceeded" {
 		t.Errorf("verdict %d, %q", o.verdict, o.message)
 	}
-	if o := all[1]; o.verdict != completed {
+	if o := all[1]; o.verdict != verdictCompleted {
 		t.Errorf("verdict %d of the one that is done, %q", o.verdict, o.message)
 	}
 	if all[0].duration != all[1].duration || all[0].duration <= 0 {
@@ -165,11 +173,11 @@ func TestSeveralJobsWhoseHandlerIsLeftBehindAreReturned(t *testing.T) {
 	e.begin(jobs)
 	go func() {
 		defer close(left)
-		e.execute(jobs, task{many: func(context.Context, []*Job) []error {
+		e.execute(jobs, entryOf(func(context.Context, []*Job) []error {
 			close(started)
 			<-end
 			return nil
-		}})
+		}))
 	}()
 	<-started
 	e.abandon()
@@ -180,7 +188,7 @@ func TestSeveralJobsWhoseHandlerIsLeftBehindAreReturned(t *testing.T) {
 	for o := range outcomes {
 		got = append(got, fmt.Sprint(o.job.ID, o.verdict, o.interrupted))
 	}
-	if want := []string{fmt.Sprint(1, returned, true), fmt.Sprint(2, returned, true)}; !slices.Equal(got, want) {
+	if want := []string{fmt.Sprint(1, verdictReturned, true), fmt.Sprint(2, verdictReturned, true)}; !slices.Equal(got, want) {
 		t.Errorf("outcomes %v, want %v", got, want)
 	}
 }
@@ -262,24 +270,24 @@ func TestWhatIsSaidOfATransactionDecidesWhatTheHandlersErrorMeans(t *testing.T) 
 		want verdict
 		inTx bool
 	}{
-		"committed":                  {(*Completion).Committed, nil, committed, false},
-		"committed, with an error":   {(*Completion).Committed, refusal, committed, false},
-		"rolled back":                {func(c *Completion) { c.RolledBack(nil) }, refusal, failed, false},
-		"nothing, with an error":     {func(*Completion) {}, refusal, failed, true},
-		"nothing, without one":       {func(*Completion) {}, nil, failed, true},
-		"rolled back, without error": {func(c *Completion) { c.RolledBack(nil) }, nil, completed, false},
+		"committed":                  {(*Completion).Committed, nil, verdictCommitted, false},
+		"committed, with an error":   {(*Completion).Committed, refusal, verdictCommitted, false},
+		"rolled back":                {func(c *Completion) { c.RolledBack(nil) }, refusal, verdictFailed, false},
+		"nothing, with an error":     {func(*Completion) {}, refusal, verdictFailed, true},
+		"nothing, without one":       {func(*Completion) {}, nil, verdictFailed, true},
+		"rolled back, without error": {func(c *Completion) { c.RolledBack(nil) }, nil, verdictCompleted, false},
 	} {
 		t.Run(name, func(t *testing.T) {
 			jobs := heldJobs(1)
 			jobs[0].worker = &host{}
-			o := executed(t, jobs, task{many: func(_ context.Context, jobs []*Job) []error {
+			o := executed(t, jobs, entryOf(func(_ context.Context, jobs []*Job) []error {
 				completion, err := CompletionOf(jobs)
 				if err != nil {
 					return []error{err}
 				}
 				c.say(completion)
 				return []error{c.err}
-			}})[0]
+			}))[0]
 			if o.verdict != c.want || o.inTx != c.inTx {
 				t.Errorf("verdict %d, in a transaction: %t; want %d, %t", o.verdict, o.inTx, c.want, c.inTx)
 			}

@@ -1,4 +1,4 @@
-package shim
+package connection
 
 import (
 	"context"
@@ -8,24 +8,24 @@ import (
 )
 
 func TestBackoffDoublesUpToItsCapWithJitterAndStartsAnew(t *testing.T) {
-	var b backoff
+	var b Backoff
 	for range 2 {
 		ceiling := 100 * time.Millisecond
 		for range 20 {
-			if d := b.next(); d < ceiling/2 || d > ceiling {
+			if d := b.Next(); d < ceiling/2 || d > ceiling {
 				t.Errorf("delay is %s, want between %s and %s", d, ceiling/2, ceiling)
 			}
 			ceiling = min(2*ceiling, 5*time.Second)
 		}
-		b.reset()
+		b.Reset()
 	}
 }
 
 func TestBackoffWaitsNoLongerThanItsContext(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
-	b := backoff{ceiling: time.Hour}
-	if b.wait(ctx) {
+	b := Backoff{ceiling: time.Hour}
+	if b.Wait(ctx) {
 		t.Error("it waited")
 	}
 }
@@ -38,9 +38,9 @@ func TestAHundredWorkersAreBackWithinFiveSecondsAndNotAllAtOnce(t *testing.T) {
 		arrivals := make(chan time.Duration, workers)
 		for range workers {
 			go func() {
-				var b backoff
+				var b Backoff
 				for time.Now().Before(back) {
-					b.wait(t.Context())
+					b.Wait(t.Context())
 				}
 				arrivals <- time.Since(back)
 			}()

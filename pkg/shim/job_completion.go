@@ -102,3 +102,16 @@ func (c *Completion) RolledBack(err error) (lost []*Job) {
 	}
 	return lost
 }
+
+var (
+	errWorkersTx = errors.New("the worker ends this transaction: return nil to commit it, an error to roll it back")
+	errCompletes = errors.New("the worker completes this job with the transaction that it gave to the handler")
+	errTxAborted = errors.New("the transaction is aborted by an error of a statement, which the handler did not return")
+	errTxEnded   = errors.New("the handler has ended the transaction, which is the worker's, by a statement")
+	errTxBusy    = errors.New("the handler has left rows of the transaction open")
+	errTxLost    = errors.New("the connection of the transaction is closed")
+	errLost      = errors.New("the worker no longer holds the job")
+)
+
+// errNoWorker is returned by the database methods of a job that no worker claimed.
+var errNoWorker = errors.New("no worker has claimed this job")

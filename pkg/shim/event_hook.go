@@ -32,24 +32,6 @@ type Hook struct {
 	idle    chan struct{} // closed when no event is pending; nil while there is none
 }
 
-// On calls fn with every further event of type E; with E = [Event], with every event. The calls are made in a goroutine
-// of their own, one after the other and in order. [Worker.Run] and [Worker.RunOnce] return after the calls for all
-// events, but wait at most five seconds for them.
-//
-// A slow fn delays only itself: when 10 000 events are waiting for it, further ones are dropped and counted. If fn
-// panics, the panic is logged, and fn is called with the next event. fn may call [Worker.Kill], but must not wait for
-// the worker to stop.
-func On[E Event](w *Worker, fn func(E)) *Hook {
-	h := &Hook{
-		bus:    &w.events,
-		isMine: func(e Event) bool { _, ok := e.(E); return ok },
-		call:   func(e Event) { fn(e.(E)) },
-		logger: w.ownLogger(),
-	}
-	w.events.add(h)
-	return h
-}
-
 // Dropped returns how many events were dropped because too many were waiting.
 func (h *Hook) Dropped() int64 { return h.dropped.Load() }
 

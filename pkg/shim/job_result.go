@@ -8,13 +8,6 @@ import (
 	"github.com/gwsql/gw/internal/storable"
 )
 
-// HandleResult registers fn for a task as [Handle] does. The R that fn returns is the result of the job: it is stored if the
-// producer has asked for it, as [AddAndWait] does, or if the task keeps results; see [Client.KeepTask]. The R of a call that
-// returns an error is ignored.
-func HandleResult[T, R any](w *Worker, task string, fn func(ctx context.Context, payload T, job *Job) (R, error), options ...TaskOption) {
-	w.Handle(task, TypedResult(fn), options...)
-}
-
 // TypedResult returns the handler that [HandleResult] registers, or nil if fn is nil. It is meant for tests of handlers.
 func TypedResult[T, R any](fn func(ctx context.Context, payload T, job *Job) (R, error)) Handler {
 	if fn == nil {

@@ -11,9 +11,9 @@ func (f *finisher) report(batch []outcome, done applied, tries int) {
 	returned := 0
 	for _, o := range batch {
 		became, written := done.to(o.job.ID)
-		o.job.hold.nextMayStart = became.next || o.verdict == completed && tries > 1
+		o.job.hold.nextMayStart = became.next || o.verdict == verdictCompleted && tries > 1
 		switch {
-		case !written && (o.inTx || o.verdict == cut && tries == 1):
+		case !written && (o.inTx || o.verdict == verdictCut && tries == 1):
 			f.reportCommitted(o)
 			continue
 		case !written && tries > 1: // most likely it was
@@ -64,37 +64,6 @@ func (f *finisher) reportCommitted(o outcome) {
 	}
 }
 
-// end returns the outcome that the database has recorded. A job that was replaced, removed or canceled while it ran has
-// failed, whatever was requested.
-func (o *outcome) end(became fate) Outcome {
-	if o.verdict != completed && became.state == "failed" {
-		return OutcomePermanentlyFailed
-	}
-	return o.kind()
-}
-
-// asked returns the outcome that o requests, if the database gave no answer.
-func (o *outcome) asked() Outcome {
-	if o.verdict == failed && (o.permanent || o.job.Attempts >= o.job.MaxAttempts) {
-		return OutcomePermanentlyFailed
-	}
-	return o.kind()
-}
-
-func (o *outcome) kind() Outcome {
-	switch {
-	case o.verdict == completed:
-		return OutcomeCompleted
-	case o.snoozed:
-		return OutcomeSnoozed
-	case o.verdict == rateLimited:
-		return OutcomeRateLimited
-	case o.verdict == returned, o.verdict == cut:
-		return OutcomeReturned
-	}
-	return OutcomeFailed
-}
-
 func (f *finisher) tell(o outcome, end Outcome, became fate) {
 	if end == OutcomePermanentlyFailed {
 		emit(f.events, JobFailed{Job: o.job.shown(), Duration: o.duration, Err: o.err})
@@ -125,7 +94,7 @@ func (f *finisher) logWritten(o outcome, end Outcome, became fate) {
 	case OutcomeRateLimited:
 		logger.Warn("job was rate limited and returned", "retry_in_ms", milliseconds(*o.delay), "error", o.message)
 	case OutcomeReturned:
-		if o.verdict == cut {
+		if o.verdict == verdictCut {
 			logger.Warn("connection lost, job returned", "error", o.message)
 			return
 		}
@@ -142,3 +111,23 @@ func (f *finisher) about(o outcome) *slog.Logger {
 }
 
 func milliseconds(d time.Duration) float64 { return float64(d.Microseconds()) / 1000 }
+
+// finisher writes outcomes. A flush takes all outcomes that arrived during the previous one, so a single outcome is
+// written at once and a flood in large statements.
+type finisher struct {
+	loop
+	quiet bool
+
+	outcomes <-chan outcome
+	settled  chan<- settlement
+
+	interrupted int // returned jobs that had started
+	unwritten   int // outcomes that could not be written
+	left        int // jobs of which the database refuses every outcome
+	refused     int // outcomes of leases that the worker no longer holds
+
+	// Memory reused by the next flush.
+	batch     []outcome
+	byVerdict [verdictCommitted + 1][]outcome
+	parts     parts
+}

@@ -81,28 +81,6 @@ func (o *outcome) askForRest(err error) {
 	o.payload = rest
 }
 
-// HandleEach registers fn for a task whose payloads are arrays of T. It calls fn for one element after the other, and
-// elements for which fn returns an error are tried again, as described for [Batch]. A panic counts as an error. After
-// the context has ended, fn is no longer called, and the remaining elements count as failed. Like [Worker.Handle],
-// HandleEach must be called before the worker runs.
-func HandleEach[T any](w *Worker, task string, fn func(ctx context.Context, element T, job *Job) error, options ...TaskOption) {
-	if fn == nil {
-		w.Handle(task, nil, options...)
-		return
-	}
-	w.Handle(task, func(ctx context.Context, job *Job) error {
-		var elements []json.RawMessage
-		if err := json.Unmarshal(job.Payload, &elements); err != nil {
-			return fmt.Errorf("decode payload: %w", err)
-		}
-		errs := make([]error, len(elements))
-		for i, text := range elements {
-			errs[i] = handleElement(ctx, text, job, fn)
-		}
-		return Batch(errs)
-	}, options...)
-}
-
 func handleElement[T any](ctx context.Context, text json.RawMessage, job *Job, fn func(context.Context, T, *Job) error) error {
 	if ctx.Err() != nil {
 		return context.Cause(ctx)

@@ -16,13 +16,6 @@ const maxProgressNote = 1000
 // errNoJob is returned by SetProgress outside of handlers.
 var errNoJob = errors.New("the context belongs to no job")
 
-// progress is how far a handler has come.
-type progress struct {
-	job     *Job
-	percent float64
-	note    string
-}
-
 // SetProgress is [Job.Progress] for the job whose handler runs under ctx. Elsewhere it returns an error.
 func SetProgress(ctx context.Context, percent float64, note string) error {
 	job, ok := JobFromContext(ctx)

@@ -15,17 +15,6 @@ type Subscription struct {
 	closed bool
 }
 
-// Subscribe returns a stream of the worker's events, before, during and after its runs. The worker never waits for the
-// reader: if buffer events are unread, further ones are dropped and counted. A busy worker emits four events per job,
-// so a buffer of some thousands tolerates a reader that pauses for a moment. A buffer below 1 becomes 1.
-//
-// Close the subscription when it is no longer needed.
-func (w *Worker) Subscribe(buffer int) *Subscription {
-	s := &Subscription{bus: &w.events, events: make(chan Event, max(buffer, 1))}
-	w.events.add(s)
-	return s
-}
-
 // Events returns the channel to read from. Only Close closes it.
 func (s *Subscription) Events() <-chan Event { return s.events }
 

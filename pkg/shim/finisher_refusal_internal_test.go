@@ -67,7 +67,7 @@ func TestAnErrorThatDoesNotPassIsARefusal(t *testing.T) {
 				}
 				f := &finisher{loop: loop{queries: &queries{}, logger: slog.New(slog.DiscardHandler), fail: func(err error) { t.Error(err) }}}
 				f.write(t.Context(), "fail", []outcome{
-					{job: newHeldJob(1), verdict: failed}, {job: newHeldJob(2), verdict: failed}, {job: newHeldJob(3), verdict: failed},
+					{job: newHeldJob(1), verdict: verdictFailed}, {job: newHeldJob(2), verdict: verdictFailed}, {job: newHeldJob(3), verdict: verdictFailed},
 				}, call)
 				want := []int64{2}
 				if passes {

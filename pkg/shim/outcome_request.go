@@ -71,7 +71,9 @@ func Snooze(delay time.Duration) error { return &SnoozeError{Delay: max(delay, 0
 
 func (e *SnoozeError) Error() string { return fmt.Sprintf("snoozed for %s", e.Delay) }
 
-func (e *SnoozeError) ask(o *outcome) { o.verdict, o.snoozed, o.delay = returned, true, &e.Delay }
+func (e *SnoozeError) ask(o *outcome) {
+	o.verdict, o.snoozed, o.delay = verdictReturned, true, &e.Delay
+}
 
 // RateLimitedError returns a job that a service has refused for now. Create it with [RateLimited].
 type RateLimitedError struct{ RetryAfter time.Duration }
@@ -89,11 +91,32 @@ func RateLimited(retryAfter time.Duration) error {
 
 func (e *RateLimitedError) Error() string { return fmt.Sprintf("rate limited for %s", e.RetryAfter) }
 
-func (e *RateLimitedError) ask(o *outcome) { o.verdict, o.delay = rateLimited, &e.RetryAfter }
+func (e *RateLimitedError) ask(o *outcome) { o.verdict, o.delay = verdictRateLimited, &e.RetryAfter }
 
 func textOr(err error, text string) string {
 	if err == nil {
 		return text
 	}
 	return err.Error()
+}
+
+// OutcomeOf returns the outcome that a handler requests by returning err for a job, if nothing interrupts it:
+// OutcomeCompleted for nil, otherwise OutcomeFailed, OutcomePermanentlyFailed, OutcomeSnoozed or OutcomeRateLimited. It does not
+// know whether a connection was lost. It is meant for middleware and for tests of handlers.
+func OutcomeOf(job *Job, err error) Outcome {
+	if err == nil {
+		return OutcomeCompleted
+	}
+	switch requestOf(err).(type) {
+	case *SnoozeError:
+		return OutcomeSnoozed
+	case *RateLimitedError:
+		return OutcomeRateLimited
+	case *DiscardError:
+		return OutcomePermanentlyFailed
+	}
+	if job.Attempts >= job.MaxAttempts {
+		return OutcomePermanentlyFailed
+	}
+	return OutcomeFailed
 }

@@ -16,8 +16,8 @@ import (
 	"github.com/gwsql/gw/pkg/shim/internal/ration"
 )
 
-// claimed is the answer to a claim: jobs in the order in which they run, or when to claim again.
-type claimed struct {
+// claimAnswer is the answer to a claim: jobs in the order in which they run, or when to claim again.
+type claimAnswer struct {
 	jobs    []*Job
 	dueIn   *time.Duration // only without jobs: until the next known run_at, nil if none is known
 	newMark bool           // only without jobs: the worker is marked asleep, and was not before
@@ -30,7 +30,7 @@ type claimed struct {
 //
 // Outcomes are not part of this statement. Claims and completions on two connections keep two cores of the server busy,
 // while in one exchange their times would add up. A refused outcome would also undo the claim.
-func (q *queries) claim(ctx context.Context, ask ration.Plan, lasting time.Duration, forbidden forbidden) (answer claimed, err error) {
+func (q *queries) claim(ctx context.Context, ask ration.Plan, lasting time.Duration, forbidden exclusions) (answer claimAnswer, err error) {
 	more, args := forbidden.argument(q.workerID, ask.Tasks, ask.Limit, rows.OrNull(lasting.Seconds()), forbidden.flags)
 	more, args = ofOneQueue(ask, more, args)
 	// The join evaluates the function when the first row is read, or not at all. The left side has one row, so the jobs
@@ -59,7 +59,7 @@ func ofOneQueue(ask ration.Plan, more string, args []any) (string, []any) {
 
 // claimBeside claims the jobs of a plan while another claim of this worker is in flight. If there are none, the worker
 // does not fall asleep.
-func (q *queries) claimBeside(ctx context.Context, ask ration.Plan, forbidden forbidden) ([]*Job, error) {
+func (q *queries) claimBeside(ctx context.Context, ask ration.Plan, forbidden exclusions) ([]*Job, error) {
 	more, args := forbidden.argument(q.workerID, ask.Tasks, ask.Limit, forbidden.flags)
 	more, args = ofOneQueue(ask, more, args)
 	answer, err := q.readClaim(ctx, ask.Tasks, claimColumns+`j.streak from S.get_job_batch($1::text, $2::text[], $3::integer, $4::text[]`+more+`) as j`, args...)
@@ -68,14 +68,14 @@ func (q *queries) claimBeside(ctx context.Context, ask ration.Plan, forbidden fo
 
 // claimAlone claims one suspect, if there is one: as the only job of the worker, or beside others if room was made for
 // it without success.
-func (q *queries) claimAlone(ctx context.Context, tasks []string, forbidden forbidden, beside bool) ([]*Job, error) {
+func (q *queries) claimAlone(ctx context.Context, tasks []string, forbidden exclusions, beside bool) ([]*Job, error) {
 	more, args := forbidden.argument(q.workerID, tasks, forbidden.flags, beside)
 	answer, err := q.readClaim(ctx, tasks, onlyJobs+`S.get_job_alone($1::text, $2::text[], $3::text[], beside => $4::boolean`+more+`) as j`, args...)
 	return answer.jobs, err
 }
 
 // makeRoom returns how long to claim nothing else so that a suspect may be claimed, 0 for not at all.
-func (q *queries) makeRoom(ctx context.Context, tasks []string, forbidden forbidden) (time.Duration, error) {
+func (q *queries) makeRoom(ctx context.Context, tasks []string, forbidden exclusions) (time.Duration, error) {
 	more, args := forbidden.argument(tasks, forbidden.flags)
 	var wait float64
 	err := q.row(ctx, &wait, `select coalesce(extract(epoch from S.make_room($1::text[], $2::text[]`+more+`)), 0)::double precision`, args...)
@@ -84,14 +84,14 @@ func (q *queries) makeRoom(ctx context.Context, tasks []string, forbidden forbid
 
 // claimUnread claims one job without reading columns that may be large or damaged: the result has no payload, flags,
 // key or last error. It may be nil.
-func (q *queries) claimUnread(ctx context.Context, tasks []string, forbidden forbidden) (*Job, error) {
+func (q *queries) claimUnread(ctx context.Context, tasks []string, forbidden exclusions) (*Job, error) {
 	more, args := forbidden.argument(q.workerID, tasks, forbidden.flags)
 	return q.readUnread(ctx, `S.get_job_batch($1::text, $2::text[], 1, $3::text[]`+more+`) as j`, args...)
 }
 
 // claimUnreadAlone is claimUnread for a suspect.
 func (q *queries) claimUnreadAlone(beside bool) claimUnreadFunc {
-	return func(ctx context.Context, tasks []string, forbidden forbidden) (*Job, error) {
+	return func(ctx context.Context, tasks []string, forbidden exclusions) (*Job, error) {
 		more, args := forbidden.argument(q.workerID, tasks, forbidden.flags, beside)
 		return q.readUnread(ctx, `S.get_job_alone($1::text, $2::text[], $3::text[], beside => $4::boolean`+more+`) as j`, args...)
 	}
@@ -134,9 +134,9 @@ const (
 	onlyJobs = claimColumns + `null::integer from `
 )
 
-func (q *queries) readClaim(ctx context.Context, tasks []string, sql string, args ...any) (answer claimed, err error) {
+func (q *queries) readClaim(ctx context.Context, tasks []string, sql string, args ...any) (answer claimAnswer, err error) {
 	err = q.callWhileHeard(ctx, func(ctx context.Context, conn *pgx.Conn) error {
-		answer = claimed{}
+		answer = claimAnswer{}
 		found, err := conn.Query(ctx, q.text(sql), args...)
 		if err != nil {
 			return err
@@ -205,7 +205,7 @@ func newClaimReader(q *queries, tasks []string) *claimReader {
 }
 
 // read adds one row to the answer: a job, or the due time of an empty claim.
-func (r *claimReader) read(found pgx.Rows, answer *claimed) error {
+func (r *claimReader) read(found pgx.Rows, answer *claimAnswer) error {
 	if err := found.Scan(r.columns...); err != nil {
 		return err
 	}
@@ -251,3 +251,5 @@ func (r *claimReader) read(found pgx.Rows, answer *claimed) error {
 	answer.jobs = append(answer.jobs, &held.job)
 	return nil
 }
+
+type claimUnreadFunc func(context.Context, []string, exclusions) (*Job, error)
