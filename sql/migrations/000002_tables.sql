@@ -825,8 +825,11 @@ create table {{.schema}}._gw_expected (
   kept_until timestamptz not null,
   ended_at   timestamptz,
   outcome    text,
-  result     json
+  result     json,
+  notifies   boolean     not null default false
 );
+
+create index _gw_expected_notifies on {{.schema}}._gw_expected (job_id) where notifies and ended_at is null;
 
 -- When somebody who waits for jobs last waited for the lock on them: seconds since 1970. A sequence, because it is not rolled back.
 create sequence {{.schema}}._gw_watch_cursor as bigint minvalue 0 start 0 owned by {{.schema}}._gw_expected.job_id;
@@ -908,6 +911,8 @@ comment on column {{.schema}}._gw_expected.kept_until is 'The row is deleted aft
 comment on column {{.schema}}._gw_expected.ended_at is 'When the job ended; null: it has not, or has failed.';
 comment on column {{.schema}}._gw_expected.outcome is 'How it ended: completed or removed.';
 comment on column {{.schema}}._gw_expected.result is 'The result that its worker reported.';
+comment on column {{.schema}}._gw_expected.notifies is 'Whether somebody waits for a notification; see await_jobs().';
+comment on index {{.schema}}._gw_expected_notifies is 'The jobs for whose ends somebody waits.';
 
 comment on sequence {{.schema}}._gw_watch_cursor is 'When await_jobs() last waited for the lock on the jobs: seconds since 1970.';
 

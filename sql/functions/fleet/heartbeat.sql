@@ -105,6 +105,10 @@ begin
     more := {{.schema}}._gw_try('_gw_sweep_pauses') or more;
   end if;
 
+  if exists (select from {{.schema}}._gw_expected as e where e.notifies and e.ended_at is null) then
+    perform {{.schema}}._gw_watch_ends_aside();
+  end if;
+
   next_in := case when more then interval '0' else {{.schema}}._gw_beat_every() end;
   return next;
 end;

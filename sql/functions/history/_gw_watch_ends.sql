@@ -18,8 +18,9 @@ exception when lock_not_available then
 end;
 $$;
 
--- _gw_watch_ends for whoever waits for jobs, for whom it must not hold up others: who waits for the lock holds up all who change jobs
--- after it, and who has got it, until the end of its transaction. The sequence tells when somebody last waited, even if that is rolled
+-- _gw_watch_ends for whoever waits for jobs, and for heartbeats while somebody does. It costs others nothing: it waits for the lock at most
+-- once a minute in the whole database, a tenth of a second, because who waits for it holds up all who change jobs after it; otherwise it
+-- takes the lock only if it is free. The sequence tells when somebody last waited, even if that is rolled
 -- back.
 create or replace function {{.schema}}._gw_watch_ends_aside()
   returns boolean language plpgsql security definer set search_path = pg_catalog, pg_temp set lock_timeout = '100ms'

@@ -49,8 +49,9 @@ $$;
 -- Asks to be notified of the ends of jobs, on the channel jobs:end, with the id of the job, as expect_result does for those
 -- that exist. Returns false if notifications are not sent yet, because open transactions have changed jobs; ask job_results
 -- again from time to time in any case.
--- Locks: see _gw_watch_ends. It costs others nothing: a call waits for the lock at most once a minute in the whole database, a tenth of a
--- second; otherwise it takes it only if it is free. Who gets it holds it to the end of the transaction, so call it in one of its own.
+-- Only a role with the rights of the owner makes sure of it itself; for others the next heartbeat of a worker does: the lock that it needs
+-- lasts to the end of the transaction, which a stranger's may not.
+-- Locks: for such a role, what _gw_watch_ends_aside locks.
 create or replace function {{.schema}}.await_jobs(
   job_ids  bigint[],
   kept_for interval default '1 day'
@@ -61,13 +62,16 @@ create or replace function {{.schema}}.await_jobs(
 as $$
 begin
   perform {{.schema}}._gw_check_interval('kept_for', kept_for, true);
-  insert into {{.schema}}._gw_expected as e (job_id, kept_until)
-  select j.id, {{.schema}}._gw_after(now(), kept_for)
+  insert into {{.schema}}._gw_expected (job_id, kept_until, notifies)
+  select j.id, {{.schema}}._gw_after(now(), kept_for), true
     from {{.schema}}._private_jobs as j
    where j.id = any (job_ids)
    order by j.id
-      on conflict on constraint _gw_expected_pkey do nothing;
-  return {{.schema}}._gw_watch_ends_aside();
+      on conflict on constraint _gw_expected_pkey do nothing; -- an update would lock the row, for which the end of the job would wait
+  if pg_has_role(session_user, (select c.relowner from pg_class as c where c.oid = '{{ replace "'" "''" .schema }}._private_jobs'::regclass), 'usage') then
+    return {{.schema}}._gw_watch_ends_aside();
+  end if;
+  return {{.schema}}._gw_watches_ends();
 end;
 $$;
 

@@ -109,7 +109,24 @@ func waitingCostsOthersNothing(q *queue) {
 	if err := open.Commit(q.t.Context()); err != nil {
 		q.t.Fatal(err)
 	}
+	// Nor does its transaction hold anything that others need, however long it lasts. A heartbeat begins to watch.
+	waiting, err := attacker.Begin(q.t.Context())
+	if err != nil {
+		q.t.Fatal(err)
+	}
+	defer func() { _ = waiting.Rollback(q.t.Context()) }()
+	var watches bool
+	id := pgtest.Value[int64](q.t, q.pool, q.text("select max(id) from S._private_jobs"))
+	if err := waiting.QueryRow(q.t.Context(), q.text("select API.await_jobs(array[$1::bigint])"), id).Scan(&watches); err != nil || watches {
+		q.t.Errorf("a stranger that waits has created the trigger (%v)", err)
+	}
+	q.exec("set lock_timeout = '5s'; select S.add_job('b'); reset lock_timeout")
+	if err := waiting.Commit(q.t.Context()); err != nil {
+		q.t.Fatal(err)
+	}
+	q.execAs(q.pool, "drop trigger if exists _gw_jobs_ended on S._private_jobs")
+	q.exec("select S.heartbeat('any')")
 	if !pgtest.Value[bool](q.t, attacker, q.text("select API.await_jobs('{}')")) {
-		q.t.Error("when nobody has the jobs, the trigger is not created")
+		q.t.Error("while somebody waits, a heartbeat does not create the trigger")
 	}
 }
