@@ -58,9 +58,8 @@ begin
       select array_agg(t.id order by t.id), array_agg(t.identifier order by t.id) into task_ids, task_names
         from {{.schema}}._private_tasks as t where t.id = any (claim.task_ids);
     end if;
-    if current_setting('gw.claim_cursor', true) is null then -- the first claim of this session
-      perform set_config('gw.claim_cursor', '', false), {{.schema}}._gw_claim_cursor(claim);
-    end if;
+    perform set_config('gw.claim_cursor', '', false), {{.schema}}._gw_claim_cursor(claim)
+      where current_setting('gw.claim_cursor', true) is null; -- the first claim of this session
     is_plain := task_forbidden_flags is null and current_setting('gw.claim_cursor', true) = ''
                 and not {{.schema}}._gw_has_limits();
   end if;

@@ -21,7 +21,7 @@ begin
             or j.task_id = any (array(select t.id from {{.schema}}._private_tasks as t where t.identifier = any (task_names)))));
   perform {{.schema}}._gw_give_lanes(running);
   perform {{.schema}}._gw_count_gates(limit_ids);
-  perform {{.schema}}._gw_look_at_gates(array(select g.id from {{.schema}}._gw_gates as g where g.limit_id = any (limit_ids)));
+  perform {{.schema}}._gw_look_at_limits(limit_ids);
 end;
 $$;
 

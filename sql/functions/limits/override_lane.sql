@@ -14,11 +14,10 @@ create or replace function {{.schema}}.override_lane(
 as $$
 #variable_conflict use_variable
 declare
-  at      timestamptz;
-  i       {{.schema}}._gw_limits;
-  gate_id integer;
-  wrong   text := case when lane is null then 'the lane must not be null'
-                       else {{.schema}}._gw_wrong_numbers(max_running, rate, per, burst) end;
+  at    timestamptz;
+  i     {{.schema}}._gw_limits;
+  wrong text := case when lane is null then 'the lane must not be null'
+                     else {{.schema}}._gw_wrong_numbers(max_running, rate, per, burst) end;
 begin
   if wrong is not null then
     raise exception 'The numbers of the lane ''%'' of the limit ''%'' are invalid: %.', lane, limit_name, wrong using errcode = 'GWLVA';
@@ -32,9 +31,8 @@ begin
            g.theoretic_at, at,
            {{.schema}}._gw_charge(coalesce(g.burst, g.rate, i.burst, i.rate), coalesce(g.rate, i.rate), coalesce(g.per, i.per)),
            {{.schema}}._gw_charge(coalesce(burst, rate, i.burst, i.rate), coalesce(rate, i.rate), coalesce(per, i.per)))
-   where g.limit_id = i.id and not g.is_total and coalesce(g.key, '') = lane and g.key is not null
-  returning g.id into gate_id;
-  perform {{.schema}}._gw_look_at_gates(array[gate_id]);
+   where g.limit_id = i.id and not g.is_total and coalesce(g.key, '') = lane and g.key is not null;
+  perform {{.schema}}._gw_look_at_limits(array[i.id]);
   perform {{.schema}}._gw_record_act('override lane', 0, limit_name || ', lane ' || lane || ': ' || coalesce(
     nullif(concat_ws(', ', 'max_running ' || max_running, 'rate ' || rate || ' per ' || per, 'burst ' || burst), ''), 'as the limit'));
 end;

@@ -105,11 +105,8 @@ begin
     tasks := case when task is not null then array[task] else (select i.tasks from {{.schema}}._gw_limits as i where i.name = limit_name) end;
     perform {{.schema}}._gw_lock_limits(tasks);
   end if;
-  perform {{.schema}}._gw_look_at_gates(array(
-    select g.id
-      from {{.schema}}._gw_gates as g
-      join {{.schema}}._gw_limits as l on l.id = g.limit_id
-     where num_nonnulls(task, limit_name) > 0 and (l.tasks && tasks) is not false));
+  perform {{.schema}}._gw_look_at_limits(
+    array(select l.id from {{.schema}}._gw_limits as l where num_nonnulls(task, limit_name) > 0 and (l.tasks && tasks) is not false));
 end;
 $$;
 

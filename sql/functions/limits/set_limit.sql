@@ -80,7 +80,7 @@ begin
   if old.generation is distinct from new.generation then
     perform {{.schema}}._gw_settle(affected);
   else
-    perform {{.schema}}._gw_look_at_gates(array(select g.id from {{.schema}}._gw_gates as g where g.limit_id = new.id));
+    perform {{.schema}}._gw_look_at_limits(array[new.id]);
   end if;
   perform {{.schema}}._gw_record_act('set limit', 0, name || ': ' || concat_ws(', ', 'tasks ' || tasks::text, 'by ' || by,
     'max_running ' || max_running, 'total_running ' || total_running, 'rate ' || rate || ' per ' || per, 'burst ' || burst,

@@ -41,7 +41,7 @@ func claimAfterAHeldLimit(t *testing.T, batch int, sound, broken string) string 
 		select graphile_worker.add_job('a', '1', run_at => '2020-01-01'), graphile_worker.add_job('b', '2', run_at => '2020-01-02');
 		select graphile_worker.get_job_batch('holder', batch_size => 2);
 		select graphile_worker.add_job('a', '3', run_at => '2020-01-03'), graphile_worker.add_job('b', '4', run_at => '2020-01-04');
-		select graphile_worker._gw_look_at_gates(array(select id from graphile_worker._gw_gates))`)
+		select graphile_worker._gw_look_at_limits(array(select id from graphile_worker._gw_limits))`)
 
 	tx, err := pool.BeginTx(t.Context(), pgx.TxOptions{})
 	if err != nil {

@@ -80,7 +80,15 @@ begin
                    where w.recovered_at is null and w.last_seen_at < beat_at - dead_after)
           or exists (select from {{.schema}}._gw_recovery))
      and {{.schema}}._gw_is_keeper() then
-    select r.died, r.freed, r.more into died, freed, more from {{.schema}}._gw_try_to_recover(dead_after) as r;
+    begin
+      select r.died, r.freed, r.more into died, freed, more from {{.schema}}._gw_recover_workers(dead_after) as r;
+      perform {{.schema}}._gw_note_failure('recovery', null);
+    exception when others then
+      died := '{}';
+      freed := 0;
+      more := false;
+      perform {{.schema}}._gw_note_failure('recovery', sqlerrm);
+    end;
   end if;
 
   if exists (select from {{.schema}}._gw_suspects as s where s.job_id > 0)
@@ -108,24 +116,6 @@ $$;
 
 comment on function {{.schema}}.heartbeat(text, bigint[], bigint[], boolean, integer, integer, bigint[]) is
   'Records that a worker is alive, and returns which of these jobs it still holds by the leases beside them: held_ids with their new leases; a job that is missing is lost. reconnected: the connection broke after the previous heartbeat. Call it again after next_in. registered false: register again. alone_waits: a suspect is waiting for get_job_alone; a worker that holds other jobs calls make_room. died, freed: dead workers whose jobs are recovered, and the number of jobs that this call freed. canceled_ids: jobs that cancel_jobs has canceled, for the reasons beside them; end their handlers. running, waiting, claimed_ids: how many jobs the handlers run, how many claimed jobs wait, and their ids, running ones first; list_workers() and others show them. drained: claim no more jobs; see drain_worker().';
-
--- _gw_recover_workers; an error is recorded for doctor().
-create or replace function {{.schema}}._gw_try_to_recover(
-  dead_after interval, out died text[], out freed bigint, out more boolean)
-  language plpgsql set search_path = pg_catalog, pg_temp
-as $$
-begin
-  select r.died, r.freed, r.more into died, freed, more from {{.schema}}._gw_recover_workers(dead_after) as r;
-  perform {{.schema}}._gw_note_failure('recovery', null);
-exception when others then
-  perform {{.schema}}._gw_note_failure('recovery', sqlerrm);
-  died := '{}';
-  freed := 0;
-  more := false;
-end;
-$$;
-
-comment on function {{.schema}}._gw_try_to_recover(interval) is 'Internal: _gw_recover_workers; an error is recorded for doctor().';
 
 -- Returns whether this transaction is the one that recovers jobs of dead workers in this schema; if there is none, it
 -- becomes that one. The function locks a row, because any role may take advisory locks.

@@ -71,14 +71,15 @@ $$;
 
 comment on function {{.schema}}._gw_lock_limits(text[]) is 'Internal: for operators: locks all limits that share a task with these (null: all limits), all of them or none.';
 
--- Makes claims look again at these gates, whose numbers or pauses have changed. The caller holds the limits.
-create or replace function {{.schema}}._gw_look_at_gates(gate_ids integer[])
+-- Makes claims look again at the gates of these limits, whose numbers or pauses have changed. The caller holds the limits.
+create or replace function {{.schema}}._gw_look_at_limits(limit_ids integer[])
   returns void language plpgsql set search_path = pg_catalog, pg_temp set enable_seqscan = off set jit = off
 as $$
 begin
-  perform {{.schema}}._gw_name_gates(gate_ids, clock_timestamp());
+  perform {{.schema}}._gw_name_gates(
+    array(select g.id from {{.schema}}._gw_gates as g where g.limit_id = any (limit_ids)), clock_timestamp());
   perform {{.schema}}._gw_wake(1);
 end;
 $$;
 
-comment on function {{.schema}}._gw_look_at_gates(integer[]) is 'Internal: makes claims look again at these gates, whose numbers or pauses have changed.';
+comment on function {{.schema}}._gw_look_at_limits(integer[]) is 'Internal: makes claims look again at the gates of these limits, whose numbers or pauses have changed.';

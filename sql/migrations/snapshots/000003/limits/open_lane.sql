@@ -21,7 +21,7 @@ begin
      set closed_until = clock_timestamp()
    where g.limit_id = i.id and (lane is null or g.key = lane) and g.closed_until > clock_timestamp();
   get diagnostics opened = row_count;
-  perform {{.schema}}._gw_look_at_gates(array(select g.id from {{.schema}}._gw_gates as g where g.limit_id = i.id));
+  perform {{.schema}}._gw_look_at_limits(array[i.id]);
   perform {{.schema}}._gw_record_act('open lane', 0, limit_name || coalesce(', lane ' || lane, '')) where opened > 0;
   return opened;
 end;

@@ -17,9 +17,7 @@ declare
   held   integer; -- how many of them the worker held
   freed  integer[];
 begin
-  if at_once then
-    perform set_config('gw.told', 't', true); -- for the trigger's condition; every update parses it, so it is short
-  end if;
+  perform set_config('gw.told', 't', true) where at_once; -- for the trigger's condition; every update parses it, so it is short
   with ended as materialized (
     select array_agg(e.queue_id) as queue_ids, array_agg(e.jobs) as counts, array_agg(e.held_at) as held_ats
       from (select j.queue_id, count(*) as jobs, max(j.held_at) as held_at
@@ -40,9 +38,7 @@ begin
   select cardinality(e.queue_ids), (select count(*) from released), array(select r.id from released as r where r.locked_at is null)
     into queues, held, freed
     from ended as e;
-  if at_once then
-    perform set_config('gw.told', '', true);
-  end if;
+  perform set_config('gw.told', '', true) where at_once;
   if pg_relation_size('{{ replace "'" "''" .schema }}._gw_limit_changes'::regclass) > 0 then
     perform {{.schema}}._gw_take_paused(freed);
     perform {{.schema}}._gw_release_gates(jobs, kind);

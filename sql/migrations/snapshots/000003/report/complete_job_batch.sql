@@ -15,9 +15,7 @@ declare
   completed bigint[];
   ended     {{.schema}}._gw_ended_job[];
 begin
-  if results is not null then
-    perform {{.schema}}._gw_take_results(worker_id, job_ids, leases, results);
-  end if;
+  perform {{.schema}}._gw_take_results(worker_id, job_ids, leases, results) where results is not null;
   if leases is null or cardinality(leases) = cardinality(job_ids) and leases[1] = all (leases) then
     completed := coalesce({{.schema}}._gw_complete_claim(worker_id, job_ids, leases[1], at_once => false), job_ids);
   else -- jobs of several claims, or invalid arguments

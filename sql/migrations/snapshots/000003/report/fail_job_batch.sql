@@ -48,19 +48,19 @@ begin
       using errcode = wrong.code, hint = 'The keys of a failure are id, lease, message, retry_at, retry_in, payload and permanent.';
   end if;
 
-  select coalesce(array_agg(row(
-           (f.failure ->> 'id')::bigint,
-           (f.failure ->> 'lease')::bigint,
-           coalesce(case when mark is null then f.failure ->> 'message'
-                         else {{.schema}}._gw_without_marks(f.failure ->> 'message', mark) end, 'The worker gave no reason.'),
-           coalesce((f.failure ->> 'retry_at')::timestamptz,
-                    {{.schema}}._gw_after_seconds(now(), (f.failure ->> 'retry_in')::double precision)),
-           case when mark is null then f.failure -> 'payload'
-                else replace((f.failure -> 'payload')::text, mark, E'\\u')::json end,
-           false,
-           (f.failure ->> 'permanent')::boolean)::{{.schema}}._gw_outcome), '{}')
-    into reported
-    from json_array_elements(failures) as f (failure);
+  reported := array(
+    select row(
+             (f.failure ->> 'id')::bigint,
+             (f.failure ->> 'lease')::bigint,
+             coalesce(case when mark is null then f.failure ->> 'message'
+                           else {{.schema}}._gw_without_marks(f.failure ->> 'message', mark) end, 'The worker gave no reason.'),
+             coalesce((f.failure ->> 'retry_at')::timestamptz,
+                      {{.schema}}._gw_after_seconds(now(), (f.failure ->> 'retry_in')::double precision)),
+             case when mark is null then f.failure -> 'payload'
+                  else replace((f.failure -> 'payload')::text, mark, E'\\u')::json end,
+             false,
+             (f.failure ->> 'permanent')::boolean)::{{.schema}}._gw_outcome
+      from json_array_elements(failures) as f (failure));
   perform {{.schema}}._gw_check_outcomes(array(select r.job_id from unnest(reported) as r), null);
 
   return query
