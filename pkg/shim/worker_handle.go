@@ -26,11 +26,7 @@ func HandleEach[T any](w *Worker, task string, fn func(ctx context.Context, elem
 		w.Handle(task, nil, options...)
 		return
 	}
-	w.Handle(task, func(ctx context.Context, job *Job) error {
-		var elements []json.RawMessage
-		if err := json.Unmarshal(job.Payload, &elements); err != nil {
-			return fmt.Errorf("decode payload: %w", err)
-		}
+	Handle(w, task, func(ctx context.Context, elements []json.RawMessage, job *Job) error {
 		errs := make([]error, len(elements))
 		for i, text := range elements {
 			errs[i] = handleElement(ctx, text, job, fn)
