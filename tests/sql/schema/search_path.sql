@@ -18,7 +18,7 @@ select results_eq(
             ('_gw_gate_rooms', 'sql'), ('_gw_gates_of', 'sql'), ('_gw_has_own_place', 'sql'), ('_gw_in_calendar', 'sql'), ('_gw_index_reads', 'sql'), ('_gw_is_free', 'plpgsql'),
             ('_gw_is_held', 'sql'), ('_gw_is_of_group', 'sql'), ('_gw_is_stale', 'sql'), ('_gw_job_is_refused', 'sql'), ('_gw_keeps', 'sql'),
             ('_gw_known_settings', 'sql'), ('_gw_lane_of', 'sql'), ('_gw_lease', 'sql'), ('_gw_locked_at', 'sql'), ('_gw_may_lock', 'sql'),
-            ('_gw_merged_payload', 'sql'), ('_gw_most_bytes', 'sql'), ('_gw_name_lock', 'sql'), ('_gw_packed_lines', 'sql'),
+            ('_gw_merged_payload', 'sql'), ('_gw_most_bytes', 'sql'), ('_gw_name_lock', 'sql'), ('_gw_next_may_start', 'sql'), ('_gw_packed_lines', 'sql'),
             ('_gw_queue_locked_at', 'sql'), ('_gw_recent_lines', 'sql'), ('_gw_retry_at', 'sql'), ('_gw_seconds', 'sql'),
             ('_gw_suits', 'sql'), ('_gw_suits_claim', 'sql'), ('_gw_wants_result', 'plpgsql'), ('backoff', 'sql'),
             ('job_state', 'sql'), ('wait_for_job', 'plpgsql') $$,

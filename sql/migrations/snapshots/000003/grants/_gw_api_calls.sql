@@ -13,7 +13,7 @@ as $$
         'still_in_flight', 'complete_job', 'complete_job_batch', 'fail_job', 'fail_job_batch', 'return_job',
         'return_job_batch', 'return_unknown_jobs', 'save_step', 'job_steps', 'set_progress', '_gw_set_progress', 'rate_limited',
         'rate_limited_batch', 'backoff', 'run_cron', '_gw_canceled_jobs', '_gw_complete_all', '_gw_complete_claim',
-        '_gw_has_rate', '_gw_held_job', '_gw_job_contexts', '_gw_breaking_revision', '_gw_breaking_version',
+        '_gw_has_rate', '_gw_held_job', '_gw_job_contexts', '_gw_next_may_start', '_gw_breaking_revision', '_gw_breaking_version',
         '_gw_wants_result', '_gw_keep_results', 'queue_depth', 'list_limits', 'list_pauses']), -- the last three for its metrics
       ('scheduler', array[
         'cron_schedule', 'cron_unschedule', 'cron_pause', 'cron_resume', 'cron_add_job', 'cron_next', 'cron_between',
