@@ -151,7 +151,8 @@ func newSession(w *Worker, once bool) *session {
 		abandonTime: abandonTime,
 	}
 	s.crew = &crew{
-		tasks: &w.tasks, backlog: s.backlog, pool: w.pool, outcomes: s.outcomes, events: s.events, canceled: &cancellations{queries: s.queries},
+		tasks: &w.tasks, backlog: s.backlog, pool: w.pool, outcomes: s.outcomes, events: s.events,
+		canceled: &cancellations{queries: s.queries},
 	}
 	return s
 }
