@@ -58,7 +58,8 @@ func (c *Client) callAddJob(ctx context.Context, task string, payload *string, o
 	if opts.JobKey != "" && opts.JobKeyMode == UnsafeDedupe {
 		names = dedupedNames
 	}
-	args := []any{task, rows.OrNil(payload), rows.OrNull(opts.QueueName), rows.OrNil(timing.at), rows.OrNil(timing.in), rows.OrNull(opts.MaxAttempts),
+	args := []any{task, rows.OrNil(payload), rows.OrNull(opts.QueueName), rows.OrNil(timing.at), rows.OrNil(timing.in),
+		rows.OrNull(opts.MaxAttempts),
 		rows.OrNull(opts.JobKey), rows.OrNull(opts.Priority), rows.TextArrayOrNull(opts.Flags), rows.OrNull(string(opts.JobKeyMode))}
 	if carried != nil {
 		args = append(args, carried)

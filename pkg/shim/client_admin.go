@@ -44,7 +44,8 @@ func (c *Client) Complete(ctx context.Context, ids ...int64) ([]*JobInfo, error)
 // until they are rescheduled, completed or cleaned up. An empty reason becomes "Manually marked as failed"; characters
 // that the database cannot store are removed or escaped. Running jobs are skipped as by [Client.Complete].
 func (c *Client) PermanentlyFail(ctx context.Context, reason string, ids ...int64) ([]*JobInfo, error) {
-	jobs, err := c.all(ctx, named(`S.permanently_fail_jobs($1::bigint[], $2::text)`), rows.IDArray(ids), storable.Text(cleanMessage(reason)))
+	jobs, err := c.all(ctx, named(`S.permanently_fail_jobs($1::bigint[], $2::text)`), rows.IDArray(ids),
+		storable.Text(cleanMessage(reason)))
 	return jobs, during(err, "fail jobs")
 }
 
@@ -81,7 +82,8 @@ func (c *Client) Reschedule(ctx context.Context, opts RescheduleOptions, ids ...
 		S.reschedule_jobs(
 		  $1::bigint[], coalesce($2::timestamptz, pg_catalog.now() operator(pg_catalog.+) `+rows.Microseconds("$3")+`),
 		  $4::integer, $5::integer, $6::integer)`),
-		rows.IDArray(ids), rows.OrNil(timing.at), rows.OrNil(timing.in), rows.OrNil(opts.Priority), rows.OrNil(opts.Attempts), rows.OrNil(opts.MaxAttempts))
+		rows.IDArray(ids), rows.OrNil(timing.at), rows.OrNil(timing.in), rows.OrNil(opts.Priority),
+		rows.OrNil(opts.Attempts), rows.OrNil(opts.MaxAttempts))
 	return jobs, during(err, "reschedule jobs")
 }
 

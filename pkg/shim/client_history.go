@@ -59,11 +59,13 @@ type Attempt struct {
 // It returns none if the task was not kept.
 func (c *Client) JobHistory(ctx context.Context, id int64) ([]Attempt, error) {
 	attempts, err := listed(ctx, c, func(a *Attempt) []any {
-		return []any{&a.Attempt, &a.MaxAttempts, &a.Outcome, rows.OrZero(&a.WorkerID), rows.OrZero(&a.Place), rows.Time(&a.RunAt), rows.Time(&a.StartedAt),
+		return []any{&a.Attempt, &a.MaxAttempts, &a.Outcome, rows.OrZero(&a.WorkerID), rows.OrZero(&a.Place),
+			rows.Time(&a.RunAt), rows.Time(&a.StartedAt),
 			rows.Time(&a.EndedAt), rows.OrZero(&a.Error), (*[]byte)(&a.Payload), (*[]byte)(&a.Result)}
 	}, `
 		select h.attempt::integer, h.max_attempts::integer, h.outcome, h.worker_id, h.place,
-		       `+rows.TimeOf("h.run_at")+`, `+rows.TimeOf("h.started_at")+`, `+rows.TimeOf("h.ended_at")+`, h.error, h.payload::text, h.result::text
+		       `+rows.TimeOf("h.run_at")+`, `+rows.TimeOf("h.started_at")+`, `+rows.TimeOf("h.ended_at")+`, h.error,
+		       h.payload::text, h.result::text
 		  from S.job_history($1::bigint) as h`, id)
 	return attempts, during(err, "read the history of job %d", id)
 }
@@ -90,7 +92,8 @@ type Percentiles struct{ P50, P95, P99 time.Duration }
 func (c *Client) TaskStats(ctx context.Context, task string, since, until time.Time) (*TaskStats, error) {
 	stats, err := firstRow(ctx, c, func(s *TaskStats) []any {
 		return []any{&s.Attempts, &s.Completed, &s.Failed, &s.PermanentlyFailed, &s.Recovered, &s.Snoozed, &s.Returned,
-			rows.Span(&s.Waited.P50), rows.Span(&s.Waited.P95), rows.Span(&s.Waited.P99), rows.Span(&s.Ran.P50), rows.Span(&s.Ran.P95), rows.Span(&s.Ran.P99)}
+			rows.Span(&s.Waited.P50), rows.Span(&s.Waited.P95), rows.Span(&s.Waited.P99), rows.Span(&s.Ran.P50),
+			rows.Span(&s.Ran.P95), rows.Span(&s.Ran.P99)}
 	}, `
 		select s.attempts, s.completed, s.failed, s.permanently_failed, s.recovered, s.snoozed, s.returned,
 		       `+rows.SpanOf("s.waited_p50")+`, `+rows.SpanOf("s.waited_p95")+`, `+rows.SpanOf("s.waited_p99")+`,

@@ -34,7 +34,9 @@ var jobColumns = `
 
 // columns returns where the values of a row with these columns go.
 func (j *JobInfo) columns() []any {
-	return []any{rows.OrZero(&j.TaskIdentifier), rows.OrZero(&j.QueueName), &j.ID, &j.Priority, rows.Time(&j.RunAt), &j.Attempts, &j.MaxAttempts,
-		rows.OrZero(&j.LastError), rows.Time(&j.CreatedAt), rows.Time(&j.UpdatedAt), rows.OrZero(&j.Key), rows.Time(&j.LockedAt), rows.OrZero(&j.LockedBy),
+	return []any{rows.OrZero(&j.TaskIdentifier), rows.OrZero(&j.QueueName), &j.ID, &j.Priority, rows.Time(&j.RunAt),
+		&j.Attempts, &j.MaxAttempts,
+		rows.OrZero(&j.LastError), rows.Time(&j.CreatedAt), rows.Time(&j.UpdatedAt), rows.OrZero(&j.Key),
+		rows.Time(&j.LockedAt), rows.OrZero(&j.LockedBy),
 		&j.Revision, rows.Keys(&j.Flags)}
 }

@@ -102,7 +102,8 @@ func (c *Client) tryByKey(ctx context.Context, call keyedCall, opts *AddOptions,
 			return nil, err
 		}
 	}
-	args := append([]any{call.task, rows.OrNil(payload), rows.OrNull(call.key), call.every.Microseconds(), rows.OrNull(opts.QueueName),
+	args := append([]any{call.task, rows.OrNil(payload), rows.OrNull(call.key), call.every.Microseconds(),
+		rows.OrNull(opts.QueueName),
 		rows.OrNull(opts.MaxAttempts), rows.OrNull(opts.Priority), rows.TextArrayOrNull(opts.Flags)}, call.last...)
 	if carried != nil {
 		args = append(args, carried)

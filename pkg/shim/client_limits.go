@@ -41,7 +41,8 @@ func (c *Client) SetLimit(ctx context.Context, limit Limit) error {
 	err := c.order(ctx, `
 		select S.set_limit($1::text, $2::text[], $3::text, $4::integer, $5::integer, $6::integer,
 		                   `+rows.Microseconds("$7")+`, $8::integer, $9::boolean, `+rows.Microseconds("$10")+`)::text`,
-		limit.Name, rows.TextArrayOrNull(limit.Tasks), rows.OrNull(limit.By), rows.OrNull(limit.MaxRunning), rows.OrNull(limit.TotalRunning),
+		limit.Name, rows.TextArrayOrNull(limit.Tasks), rows.OrNull(limit.By), rows.OrNull(limit.MaxRunning),
+		rows.OrNull(limit.TotalRunning),
 		rows.OrNull(limit.Rate), rows.OrNull(limit.Per.Microseconds()), rows.OrNull(limit.Burst), limit.Fair,
 		rows.OrNull(limit.Strict.Microseconds()))
 	return during(err, "set limit %q", limit.Name)
@@ -66,7 +67,8 @@ func (c *Client) OverrideLane(ctx context.Context, limit, lane string, numbers L
 	err := c.order(ctx, `
 		select S.override_lane($1::text, $2::text, $3::integer, $4::integer,
 		                       `+rows.Microseconds("$5")+`, $6::integer)::text`,
-		limit, lane, rows.OrNull(numbers.MaxRunning), rows.OrNull(numbers.Rate), rows.OrNull(numbers.Per.Microseconds()), rows.OrNull(numbers.Burst))
+		limit, lane, rows.OrNull(numbers.MaxRunning), rows.OrNull(numbers.Rate), rows.OrNull(numbers.Per.Microseconds()),
+		rows.OrNull(numbers.Burst))
 	return during(err, "override lane %q of limit %q", lane, limit)
 }
 
@@ -89,11 +91,13 @@ type LimitInfo struct {
 // Limits returns the limits, by name.
 func (c *Client) Limits(ctx context.Context) ([]LimitInfo, error) {
 	limits, err := listed(ctx, c, func(l *LimitInfo) []any {
-		return []any{&l.Name, rows.JSON(&l.Tasks), rows.OrZero(&l.By), rows.OrZero(&l.MaxRunning), rows.OrZero(&l.TotalRunning), rows.OrZero(&l.Rate),
+		return []any{&l.Name, rows.JSON(&l.Tasks), rows.OrZero(&l.By), rows.OrZero(&l.MaxRunning),
+			rows.OrZero(&l.TotalRunning), rows.OrZero(&l.Rate),
 			rows.Span(&l.Per), rows.OrZero(&l.Burst), &l.Fair, rows.Span(&l.Strict), &l.Lanes, &l.Running, &l.FullLanes, &l.ClosedLanes}
 	}, `
 		select l.name, pg_catalog.array_to_json(l.tasks)::text, l.by, l.max_running, l.total_running, l.rate,
-		       `+rows.SpanOf("l.per")+`, l.burst, l.fair, `+rows.SpanOf("l.strict")+`, l.lanes, l.running, l.full_lanes, l.closed_lanes
+		       `+rows.SpanOf("l.per")+`, l.burst, l.fair, `+rows.SpanOf("l.strict")+`, l.lanes, l.running, l.full_lanes,
+		       l.closed_lanes
 		  from S.list_limits(count_waiting => false) as l
 		 order by l.name`)
 	return limits, during(err, "list limits")

@@ -42,14 +42,17 @@ func (c *Client) ListHistory(ctx context.Context, filter HistoryFilter) ([]Histo
 	}
 	list, err := listed(ctx, c, func(r *HistoryRow) []any {
 		a := &r.Attempt
-		return []any{&r.JobID, &r.Task, &a.Attempt, &a.MaxAttempts, &a.Outcome, rows.OrZero(&a.WorkerID), rows.OrZero(&a.Place), rows.OrZero(&r.JobKey),
+		return []any{&r.JobID, &r.Task, &a.Attempt, &a.MaxAttempts, &a.Outcome, rows.OrZero(&a.WorkerID),
+			rows.OrZero(&a.Place), rows.OrZero(&r.JobKey),
 			rows.Time(&a.StartedAt), rows.Time(&a.EndedAt), rows.Time(&a.RunAt), rows.Time(&r.CreatedAt), rows.OrZero(&a.Error)}
 	}, `
 		select h.job_id, h.task_identifier, h.attempt::integer, h.max_attempts::integer, h.outcome, h.worker_id, h.place, h.key,
-		       `+rows.TimeOf("h.started_at")+`, `+rows.TimeOf("h.ended_at")+`, `+rows.TimeOf("h.run_at")+`, `+rows.TimeOf("h.created_at")+`, h.error
+		       `+rows.TimeOf("h.started_at")+`, `+rows.TimeOf("h.ended_at")+`, `+rows.TimeOf("h.run_at")+`,
+		       `+rows.TimeOf("h.created_at")+`, h.error
 		  from S.list_history($1::text, $2::text, $3::text, $4::text, $5::boolean, $6::timestamptz, $7::timestamptz, $8::timestamptz,
 		                      $9::bigint, $10::integer) as h`,
-		rows.OrNull(filter.Task), rows.OrNull(filter.Outcome), rows.OrNull(filter.WorkerID), rows.OrNull(filter.JobKey), filter.Failures,
+		rows.OrNull(filter.Task), rows.OrNull(filter.Outcome), rows.OrNull(filter.WorkerID), rows.OrNull(filter.JobKey),
+		filter.Failures,
 		rows.TimeOrNull(filter.Since), rows.TimeOrNull(filter.Until), beforeAt, beforeID, cmp.Or(filter.Limit, 100))
 	return list, during(err, "list the history")
 }

@@ -63,7 +63,8 @@ type PauseInfo struct {
 // Pauses returns the pauses in force, the oldest first.
 func (c *Client) Pauses(ctx context.Context) ([]PauseInfo, error) {
 	pauses, err := listed(ctx, c, func(p *PauseInfo) []any {
-		return []any{rows.OrZero(&p.Task), rows.OrZero(&p.Queue), rows.OrZero(&p.Limit), rows.OrZero(&p.Lane), rows.OrZero(&p.Reason), rows.OrZero(&p.Author),
+		return []any{rows.OrZero(&p.Task), rows.OrZero(&p.Queue), rows.OrZero(&p.Limit), rows.OrZero(&p.Lane),
+			rows.OrZero(&p.Reason), rows.OrZero(&p.Author),
 			rows.Time(&p.PausedAt), rows.Time(&p.Until)}
 	}, `
 		select p.task, p.queue, p.limit_name, p.lane, p.reason, p.author, `+rows.TimeOf("p.paused_at")+`,

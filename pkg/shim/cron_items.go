@@ -7,6 +7,16 @@ import (
 	"github.com/gwsql/gw/pkg/crontab"
 )
 
+// cronItems are a worker's items. They are replaced, never changed.
+type cronItems struct{ list []crontab.Item }
+
+// cronClock is the time of a tick, and how to wait for the next one: nil means the database's clock and [time.After].
+// Tests use others.
+type cronClock struct {
+	now   func() *time.Time
+	after func(time.Duration) <-chan time.Time
+}
+
 func collectCron(sources []crontab.Source) (*cronItems, error) {
 	for _, source := range sources {
 		if source == nil {
@@ -18,14 +28,4 @@ func collectCron(sources []crontab.Source) (*cronItems, error) {
 		return nil, err
 	}
 	return &cronItems{list: list}, nil
-}
-
-// cronItems are a worker's items. They are replaced, never changed.
-type cronItems struct{ list []crontab.Item }
-
-// cronClock is the time of a tick, and how to wait for the next one: nil means the database's clock and [time.After].
-// Tests use others.
-type cronClock struct {
-	now   func() *time.Time
-	after func(time.Duration) <-chan time.Time
 }

@@ -1,99 +1,189 @@
 package shim
 
 import (
+	"context"
 	"errors"
+	"slices"
+	"sync"
+	"sync/atomic"
 	"time"
+
+	"github.com/jackc/pgx/v5/pgxpool"
+
+	"github.com/gwsql/gw/internal/connection"
 )
 
-// run runs until the backlog is closed and its last handler has returned. Handlers run in its own goroutine, which
-// costs the least. If a handler ends the goroutine, as t.FailNow does, run continues in another.
-func (e *executor) run() {
-	exited := true
-	defer func() {
-		if exited && !e.isLeft {
-			go e.run()
-		}
-	}()
-	for job := e.backlog.next(); job != nil; job = e.backlog.next() {
-		task, served := e.tasks.Load().byName[job.TaskIdentifier]
-		e.single[0] = job
-		jobs := e.single[:]
-		if task.most > 0 {
-			jobs = e.backlog.more(job, task.most)
-		}
-		switch {
-		case !served || !e.canceled.allows(e.handling, job) || !e.begin(jobs):
-			for _, job := range jobs {
-				e.giveBack(job)
-			}
-			continue
-		case task.together != nil:
-			e.executeManyTx(jobs, task)
-		default:
-			e.execute(jobs, task)
-		}
-		if e.isLeft {
-			return
-		}
-		e.watch.End()
-	}
-	exited = false
-	e.stopped()
+// crew is the executors of a session and what they share. A worker has as many executors as its concurrency.
+type crew struct {
+	tasks    *atomic.Pointer[taskSet]
+	backlog  *backlog
+	outcomes chan<- outcome
+	canceled *cancellations
+	events   *eventBus
+	losses   losses
+	pool     *pgxpool.Pool   // that handlers may use
+	handling context.Context // the parent context of the handlers; it ends with the grace time
+
+	mu        sync.Mutex
+	executors []*executor
 }
 
-// execute calls the handler of jobs, of which there are several only of a handler of many, and concludes them. In events each has
-// its share of the time.
-func (e *executor) execute(jobs []*Job, task taskEntry) {
-	for _, job := range jobs {
-		emit(e.events, JobStarted{Job: job.shown()})
-	}
-	if !task.inTx {
-		e.watch.Begin(e.pool, e.started)
-	}
-	ctx, release := e.contextOf(jobs, task)
-	defer release()
-	errs := e.failed[:]
-	if len(jobs) > 1 {
-		errs = make([]error, len(jobs))
-	}
-	err := errExited
-	defer func() {
-		isOurs := e.end() // before the contexts are read, because jobs may be lost until then
-		share := time.Since(e.started) / time.Duration(len(jobs))
-		for i, job := range jobs {
-			cause := causeOf(ctx, job, len(jobs) == 1)
-			job.hold.context.end(nil)
-			if err != nil {
-				errs[i] = err
-			}
-			if isOurs {
-				e.conclude(job, task, share, cause, errs[i])
-			}
-		}
-		clear(errs)
-	}()
-	err = recovered(func() error {
-		task.call(ctx, jobs, errs)
-		return nil
-	})
+// executor runs handlers one after the other. Each has its own jobs, so executors do not contend for one lock.
+type executor struct {
+	*crew
+	stopped func() // called when the executor has ended
+
+	mu      sync.Mutex
+	jobs    []*Job // the jobs whose handler is running, nil without
+	started time.Time
+	cut     context.CancelCauseFunc // ends the call that runs for several jobs in one transaction, nil without
+	isOver  bool                    // running handlers are no longer waited for
+	isLeft  bool                    // a handler was left behind, and with it the goroutine it runs in
+
+	single [1]*Job  // the memory of jobs if there is one job
+	failed [1]error // and of its error
+	watch  connection.PoolWatch
 }
 
-var errDidNotReturn = errors.New("handler did not return after its context ended")
+// newExecutor returns a further executor, which calls stopped when it has ended.
+func (c *crew) newExecutor(stopped func()) *executor {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	e := &executor{crew: c, stopped: stopped}
+	c.executors = append(c.executors, e)
+	return e
+}
 
-// abandon leaves a running handler behind and returns its jobs. The executor starts no other handler.
-func (e *executor) abandon() {
+// lasting returns the jobs whose handlers have run for at least d.
+func (c *crew) lasting(d time.Duration) (jobs []*Job) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	for _, e := range c.executors {
+		jobs = e.appendLasting(jobs, d)
+	}
+	return jobs
+}
+
+// interrupt ends the context of a job's running handler because the worker has lost the job or because it was canceled.
+// It returns whether the handler was running.
+func (c *crew) interrupt(job *Job, cause error) bool {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return slices.ContainsFunc(c.executors, func(e *executor) bool { return e.interrupt(job, cause) })
+}
+
+// begin returns false if a handler would be interrupted at once, or if the process was paused since the claim, possibly
+// so long that the worker counts as dead.
+func (e *executor) begin(jobs []*Job) bool {
 	e.mu.Lock()
-	jobs, started := e.jobs, e.started
-	e.jobs, e.isOver = nil, true
-	e.mu.Unlock()
-	if jobs == nil {
-		return
+	defer e.mu.Unlock()
+	if e.isOver || e.handling.Err() != nil || slices.ContainsFunc(jobs, (*Job).isOld) {
+		return false
 	}
+	e.jobs, e.started = jobs, time.Now()
 	for _, job := range jobs {
-		o := outcome{job: job, verdict: verdictReturned, started: true, interrupted: true, duration: time.Since(started)}
-		o.err = errDidNotReturn
-		o.message = o.err.Error()
-		e.deliver(o)
+		job.hold.context.Context, job.hold.context.job = e.handling, job.shown()
 	}
-	e.stopped()
+	return true
+}
+
+// appendLasting appends the jobs whose handler has run for at least d.
+func (e *executor) appendLasting(jobs []*Job, d time.Duration) []*Job {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	if e.jobs == nil || time.Since(e.started) < d {
+		return jobs
+	}
+	for _, job := range e.jobs {
+		if !job.hold.lost {
+			jobs = append(jobs, job)
+		}
+	}
+	return jobs
+}
+
+// interrupt ends the context of a job whose handler runs here, and the call for several jobs that it is part of, which
+// cannot be committed any more. It returns whether the handler runs here and was not interrupted before; but a canceled
+// job may still be lost.
+func (e *executor) interrupt(job *Job, cause error) bool {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	isLoss := errors.Is(cause, ErrLeaseLost)
+	if !slices.Contains(e.jobs, job) || job.hold.lost || job.hold.canceled && !isLoss {
+		return false
+	}
+	job.hold.lost, job.hold.canceled = isLoss, job.hold.canceled || !isLoss
+	job.hold.context.end(cause)
+	if e.cut != nil {
+		e.cut(cause)
+	}
+	return true
+}
+
+// end records that the handler has returned. It returns false if the handler was left behind before and its jobs were
+// returned.
+func (e *executor) end() (isOurs bool) {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	e.isLeft = e.jobs == nil
+	e.jobs = nil
+	return !e.isLeft
+}
+
+func (e *executor) setCut(cut context.CancelCauseFunc) {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	e.cut = cut
+}
+
+// isGone reports whether a job was lost or canceled.
+func (e *executor) isGone(job *Job) bool {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	return job.hold.lost || job.hold.canceled
+}
+
+// ownJobs makes the list of running jobs one from which jobs can be removed.
+func (e *executor) ownJobs() {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	e.jobs = slices.Clone(e.jobs)
+}
+
+// contextOf returns the context of a call for jobs. It is that of the job if there is one only. The loss of one of several jobs ends
+// the context only if they share a transaction, which cannot be committed then.
+func (e *executor) contextOf(jobs []*Job, task taskEntry) (ctx context.Context, release func()) {
+	ctx, release = &jobs[0].hold.context, func() {}
+	switch {
+	case len(jobs) > 1 && task.inTx:
+		shared, cut := context.WithCancelCause(e.handling)
+		e.setCut(cut)
+		if slices.ContainsFunc(jobs, e.isGone) {
+			cut(errGone)
+		}
+		ctx, release = shared, func() {
+			e.setCut(nil)
+			cut(nil)
+		}
+	case len(jobs) > 1:
+		ctx = e.handling
+	}
+	if task.timeout == 0 {
+		return ctx, release
+	}
+	end := release
+	ctx, cancel := context.WithTimeoutCause(ctx, task.timeout, &TimeoutError{After: task.timeout})
+	return ctx, func() {
+		cancel()
+		end()
+	}
+}
+
+var errGone = errors.New("a job of the call was canceled or lost, so the transaction was rolled back")
+
+// giveBack returns a job whose handler was not called.
+func (e *executor) giveBack(job *Job) {
+	o := outcome{job: job, verdict: verdictReturned}
+	e.outcomes <- o
+	e.backlog.ended(o)
 }

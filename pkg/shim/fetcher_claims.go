@@ -200,8 +200,8 @@ func (c *claims) claimBeside(stop context.Context, set *taskSet, ask ration.Plan
 	}
 	c.inFlight++
 	go func() {
-		jobs, err := c.queries.claimBeside(context.WithoutCancel(stop), ask, try.forbidden)
-		c.answers <- besideAnswer{try, jobs, err}
+		answer, err := c.queries.claim(context.WithoutCancel(stop), ask, 0, try.forbidden)
+		c.answers <- besideAnswer{try, answer.jobs, err}
 	}()
 	return nil
 }

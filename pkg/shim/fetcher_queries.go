@@ -32,7 +32,10 @@ type claimAnswer struct {
 // while in one exchange their times would add up. A refused outcome would also undo the claim.
 func (q *queries) claim(ctx context.Context, ask ration.Plan, lasting time.Duration, forbidden exclusions) (answer claimAnswer, err error) {
 	more, args := forbidden.argument(q.workerID, ask.Tasks, ask.Limit, rows.OrNull(lasting.Seconds()), forbidden.flags)
-	more, args = ofOneQueue(ask, more, args)
+	if ask.OfQueue > 1 { // each named argument has a cost
+		args = append(args, ask.OfQueue)
+		more += fmt.Sprintf(", queue_batch => $%d::integer", len(args))
+	}
 	// The join evaluates the function when the first row is read, or not at all. The left side has one row, so the jobs
 	// keep the order in which the function returns them.
 	return q.readClaim(ctx, ask.Tasks, `
@@ -46,24 +49,6 @@ func (q *queries) claim(ctx context.Context, ask ration.Plan, lasting time.Durat
 			       case when j.id is null then (select a.must_look_again from asleep as a) end as must_look_again, j.streak
 			  from (values (1)) as always (one)
 			  left join S.get_job_batch($1::text, $2::text[], $3::integer, $5::text[]`+more+`) as j on true`, args...)
-}
-
-// ofOneQueue adds the argument that asks for several jobs of a named queue, unless its maximum is one.
-func ofOneQueue(ask ration.Plan, more string, args []any) (string, []any) {
-	if ask.OfQueue > 1 {
-		args = append(args, ask.OfQueue)
-		more += fmt.Sprintf(", queue_batch => $%d::integer", len(args))
-	}
-	return more, args
-}
-
-// claimBeside claims the jobs of a plan while another claim of this worker is in flight. If there are none, the worker
-// does not fall asleep.
-func (q *queries) claimBeside(ctx context.Context, ask ration.Plan, forbidden exclusions) ([]*Job, error) {
-	more, args := forbidden.argument(q.workerID, ask.Tasks, ask.Limit, forbidden.flags)
-	more, args = ofOneQueue(ask, more, args)
-	answer, err := q.readClaim(ctx, ask.Tasks, claimColumns+`j.streak from S.get_job_batch($1::text, $2::text[], $3::integer, $4::text[]`+more+`) as j`, args...)
-	return answer.jobs, err
 }
 
 // claimAlone claims one suspect, if there is one: as the only job of the worker, or beside others if room was made for
@@ -125,14 +110,10 @@ func (q *queries) readHeld(ctx context.Context, job *Job) ([]*Job, error) {
 	return answer.jobs, err
 }
 
-// claimColumns selects the columns of a claim but the last one, without the due time of an empty one. onlyJobs is for claims of one
-// job.
-const (
-	claimColumns = `
-	select j.id, j.task_identifier, j.payload, j.queue_name, j.priority, j.run_at, j.attempts, j.max_attempts,
-	       j.key, j.flags, j.lease, j.created_at, j.last_error, j.revision, null::double precision, null::boolean, `
-	onlyJobs = claimColumns + `null::integer from `
-)
+// onlyJobs selects the columns of a claim of one job.
+const onlyJobs = `
+	select j.id, j.task_identifier, j.payload, j.queue_name, j.priority, j.run_at, j.attempts, j.max_attempts, j.key, j.flags,
+	       j.lease, j.created_at, j.last_error, j.revision, null::double precision, null::boolean, null::integer from `
 
 func (q *queries) readClaim(ctx context.Context, tasks []string, sql string, args ...any) (answer claimAnswer, err error) {
 	err = q.callWhileHeard(ctx, func(ctx context.Context, conn *pgx.Conn) error {

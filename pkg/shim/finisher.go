@@ -155,7 +155,8 @@ func (f *finisher) persist(ctx context.Context, verb string, batch []outcome, ca
 	var retry connection.Backoff
 	for tries := 1; ; tries++ {
 		done, err := call(ctx, batch)
-		if err == nil || sqlstate.IsMistake(err) || sqlstate.IsRefusedOutcome(err) && (tries >= maxDoubtfulTries || !sqlstate.IsDoubtful(err)) {
+		isFinal := sqlstate.IsRefusedOutcome(err) && (tries >= maxDoubtfulTries || !sqlstate.IsDoubtful(err))
+		if err == nil || isFinal || sqlstate.IsMistake(err) {
 			return done, tries, err
 		}
 		f.queries.warn(f.logger, "outcomes could not be written, worker will try again", err, []any{"verb", verb, "jobs", len(batch)}...)

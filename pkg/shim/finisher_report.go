@@ -6,6 +6,26 @@ import (
 	"time"
 )
 
+// finisher writes outcomes. A flush takes all outcomes that arrived during the previous one, so a single outcome is
+// written at once and a flood in large statements.
+type finisher struct {
+	loop
+	quiet bool
+
+	outcomes <-chan outcome
+	settled  chan<- settlement
+
+	interrupted int // returned jobs that had started
+	unwritten   int // outcomes that could not be written
+	left        int // jobs of which the database refuses every outcome
+	refused     int // outcomes of leases that the worker no longer holds
+
+	// Memory reused by the next flush.
+	batch     []outcome
+	byVerdict [verdictCommitted + 1][]outcome
+	parts     parts
+}
+
 // report logs the results of outcomes and emits their events: those in done were written, the others were refused.
 func (f *finisher) report(batch []outcome, done applied, tries int) {
 	returned := 0
@@ -111,23 +131,3 @@ func (f *finisher) about(o outcome) *slog.Logger {
 }
 
 func milliseconds(d time.Duration) float64 { return float64(d.Microseconds()) / 1000 }
-
-// finisher writes outcomes. A flush takes all outcomes that arrived during the previous one, so a single outcome is
-// written at once and a flood in large statements.
-type finisher struct {
-	loop
-	quiet bool
-
-	outcomes <-chan outcome
-	settled  chan<- settlement
-
-	interrupted int // returned jobs that had started
-	unwritten   int // outcomes that could not be written
-	left        int // jobs of which the database refuses every outcome
-	refused     int // outcomes of leases that the worker no longer holds
-
-	// Memory reused by the next flush.
-	batch     []outcome
-	byVerdict [verdictCommitted + 1][]outcome
-	parts     parts
-}

@@ -22,11 +22,7 @@ func TypedTx[T any](fn func(ctx context.Context, tx pgx.Tx, payload T, job *Job)
 		return nil
 	}
 	return func(ctx context.Context, tx pgx.Tx, job *Job) error {
-		var payload T
-		if err := json.Unmarshal(job.Payload, &payload); err != nil {
-			return fmt.Errorf("decode payload: %w", err)
-		}
-		return fn(ctx, tx, payload, job)
+		return Typed(func(ctx context.Context, payload T, job *Job) error { return fn(ctx, tx, payload, job) })(ctx, job)
 	}
 }
 
@@ -78,8 +74,9 @@ func (h ManyTxHandler) handler() ManyHandler {
 
 // callInTx is the handlerCall of a handler of one job in a transaction of the worker.
 func (h Handler) callInTx(ctx context.Context, jobs []*Job, errs []error) {
-	tx := newHandlerTx(ctx, slices.Clone(jobs))
-	tx.jobs = slices.Clone(jobs)
+	jobs = slices.Clone(jobs)
+	tx := newHandlerTx(ctx, jobs)
+	tx.jobs = jobs
 	err := errExited
 	defer func() { tx.close(err) }()
 	lost, err := tx.commit(h(jobs[0].within(ctx), jobs[0].shown()))

@@ -79,7 +79,6 @@ func (j *Job) Logger() *slog.Logger {
 type hold struct {
 	place
 	lock
-	view
 
 	// unreadable is the reason why the job cannot run although it was received.
 	unreadable error
@@ -93,6 +92,8 @@ type hold struct {
 	result string // the JSON that the handler has set, empty without
 	// more is nil for most jobs.
 	more atomic.Pointer[extras]
+
+	view
 }
 
 // place is where a job is between its claim and its end.
@@ -107,7 +108,7 @@ type place struct {
 	streak   *streak
 	// nextMayStart tells of a job whose outcome is written whether the next job of its queue may start.
 	nextMayStart bool
-	// task counts the jobs of the same task in the backlog.
+	// count counts the jobs of the same task in the backlog.
 	count *taskCount
 }
 

@@ -13,6 +13,19 @@ import (
 	"github.com/gwsql/gw/internal/rows"
 )
 
+// errNoWorker is returned by the database methods of a job that no worker claimed.
+var errNoWorker = errors.New("no worker has claimed this job")
+
+var (
+	errWorkersTx = errors.New("the worker ends this transaction: return nil to commit it, an error to roll it back")
+	errCompletes = errors.New("the worker completes this job with the transaction that it gave to the handler")
+	errTxAborted = errors.New("the transaction is aborted by an error of a statement, which the handler did not return")
+	errTxEnded   = errors.New("the handler has ended the transaction, which is the worker's, by a statement")
+	errTxBusy    = errors.New("the handler has left rows of the transaction open")
+	errTxLost    = errors.New("the connection of the transaction is closed")
+	errLost      = errors.New("the worker no longer holds the job")
+)
+
 // Completion completes jobs by a statement. It is for a handler that sends its transaction together with the commit, to
 // save round trips: the statement, and with it the transaction, fails unless the worker still holds every one of the
 // jobs. If the handler can read an answer before it commits, [Job.CompleteTx] is simpler. Results that [Job.SetResult] has set
@@ -102,16 +115,3 @@ func (c *Completion) RolledBack(err error) (lost []*Job) {
 	}
 	return lost
 }
-
-var (
-	errWorkersTx = errors.New("the worker ends this transaction: return nil to commit it, an error to roll it back")
-	errCompletes = errors.New("the worker completes this job with the transaction that it gave to the handler")
-	errTxAborted = errors.New("the transaction is aborted by an error of a statement, which the handler did not return")
-	errTxEnded   = errors.New("the handler has ended the transaction, which is the worker's, by a statement")
-	errTxBusy    = errors.New("the handler has left rows of the transaction open")
-	errTxLost    = errors.New("the connection of the transaction is closed")
-	errLost      = errors.New("the worker no longer holds the job")
-)
-
-// errNoWorker is returned by the database methods of a job that no worker claimed.
-var errNoWorker = errors.New("no worker has claimed this job")

@@ -82,7 +82,8 @@ func (j *Job) completeByHandler(ctx context.Context, c *Client) error {
 	lease, before := j.hold.lease.Load(), j.hold.completing.Swap(true)
 	j.hold.renewing.Unlock()
 	done, err := singleValue[bool](ctx, c,
-		`select S.complete_job($1::text, $2::bigint, $3::bigint, $4::json)`, j.worker.workerID, j.own().ID, lease, rows.OrNull(j.hold.result))
+		`select S.complete_job($1::text, $2::bigint, $3::bigint, $4::json)`, j.worker.workerID, j.own().ID, lease,
+		rows.OrNull(j.hold.result))
 	if err == nil && !done {
 		err = ErrLeaseLost
 	}

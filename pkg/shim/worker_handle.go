@@ -11,40 +11,6 @@ import (
 	"github.com/gwsql/gw/pkg/crontab"
 )
 
-// Client returns a client on the worker's pool and schema, with its propagator. Handlers may use it. A job added by a
-// handler stays even if the handler's own job fails, so give it a key if the handler may be repeated.
-func (w *Worker) Client() *Client {
-	return w.client()
-}
-
-// HandleEach registers fn for a task whose payloads are arrays of T. It calls fn for one element after the other, and
-// elements for which fn returns an error are tried again, as described for [Batch]. A panic counts as an error. After
-// the context has ended, fn is no longer called, and the remaining elements count as failed. Like [Worker.Handle],
-// HandleEach must be called before the worker runs.
-func HandleEach[T any](w *Worker, task string, fn func(ctx context.Context, element T, job *Job) error, options ...TaskOption) {
-	if fn == nil {
-		w.Handle(task, nil, options...)
-		return
-	}
-	w.Handle(task, func(ctx context.Context, job *Job) error {
-		var elements []json.RawMessage
-		if err := json.Unmarshal(job.Payload, &elements); err != nil {
-			return fmt.Errorf("decode payload: %w", err)
-		}
-		errs := make([]error, len(elements))
-		for i, text := range elements {
-			errs[i] = handleElement(ctx, text, job, fn)
-		}
-		return Batch(errs)
-	}, options...)
-}
-
-// Handle registers fn for a task and decodes each job's JSON payload into a T. A payload that cannot be decoded fails
-// the attempt. Like [Worker.Handle], Handle must be called before the worker runs.
-func Handle[T any](w *Worker, task string, fn func(ctx context.Context, payload T, job *Job) error, options ...TaskOption) {
-	w.Handle(task, Typed(fn), options...)
-}
-
 // Handle registers the handler of a task. It must be called before the worker runs; [Worker.SetTasks] may be called
 // later, too. Jobs of tasks without a handler stay in the queue for other workers. An empty name, a nil handler, a
 // second handler for a task or an invalid option makes Run return an error.
@@ -61,6 +27,43 @@ func (w *Worker) handle(t Task) {
 		return
 	}
 	w.tasks.Store(set)
+}
+
+// Handle registers fn for a task and decodes each job's JSON payload into a T. A payload that cannot be decoded fails
+// the attempt. Like [Worker.Handle], Handle must be called before the worker runs.
+func Handle[T any](w *Worker, task string, fn func(ctx context.Context, payload T, job *Job) error, options ...TaskOption) {
+	w.Handle(task, Typed(fn), options...)
+}
+
+// HandleEach registers fn for a task whose payloads are arrays of T. It calls fn for one element after the other, and
+// elements for which fn returns an error are tried again, as described for [Batch]. A panic counts as an error. After
+// the context has ended, fn is no longer called, and the remaining elements count as failed. Like [Worker.Handle],
+// HandleEach must be called before the worker runs.
+func HandleEach[T any](w *Worker, task string, fn func(ctx context.Context, element T, job *Job) error, options ...TaskOption) {
+	if fn == nil {
+		w.Handle(task, nil, options...)
+		return
+	}
+	Handle(w, task, func(ctx context.Context, elements []json.RawMessage, job *Job) error {
+		errs := make([]error, len(elements))
+		for i, text := range elements {
+			errs[i] = handleElement(ctx, text, job, fn)
+		}
+		return Batch(errs)
+	}, options...)
+}
+
+// HandleResult registers fn for a task as [Handle] does. The R that fn returns is the result of the job: it is stored if the
+// producer has asked for it, as [AddAndWait] does, or if the task keeps results; see [Client.KeepTask]. The R of a call that
+// returns an error is ignored.
+func HandleResult[T, R any](w *Worker, task string, fn func(ctx context.Context, payload T, job *Job) (R, error), options ...TaskOption) {
+	w.Handle(task, TypedResult(fn), options...)
+}
+
+// Client returns a client on the worker's pool and schema, with its propagator. Handlers may use it. A job added by a
+// handler stays even if the handler's own job fails, so give it a key if the handler may be repeated.
+func (w *Worker) Client() *Client {
+	return w.client()
 }
 
 // HandleTx registers a handler that writes to the database of the queue by a transaction of the worker: everything that it
@@ -125,13 +128,6 @@ func HandleManyTx[T any](
 	w *Worker, task string, most int, fn func(ctx context.Context, tx pgx.Tx, payloads []T, jobs []*Job) error, options ...TaskOption,
 ) {
 	w.HandleManyTx(task, most, TypedManyTx(fn), options...)
-}
-
-// HandleResult registers fn for a task as [Handle] does. The R that fn returns is the result of the job: it is stored if the
-// producer has asked for it, as [AddAndWait] does, or if the task keeps results; see [Client.KeepTask]. The R of a call that
-// returns an error is ignored.
-func HandleResult[T, R any](w *Worker, task string, fn func(ctx context.Context, payload T, job *Job) (R, error), options ...TaskOption) {
-	w.Handle(task, TypedResult(fn), options...)
 }
 
 // SetTasks replaces all handlers registered by Handle or by an earlier SetTasks. Its error lists all problems of the
