@@ -251,6 +251,9 @@ func confirmJobs(ctx context.Context, c *Console, q *request) (*view, error) {
 	}
 	act.Fields = q.filled(act.Fields)
 	d := confirmation{Act: act, IDs: ids, Count: len(ids), Filter: newFilter(q.query), Back: template.URL(backTo(q.query, "jobs"))}
+	if err := c.mayUse(d.Filter); err != nil {
+		return nil, err
+	}
 	if all {
 		d.IDs = nil
 		if err := c.count(ctx, q, &d); err != nil {
@@ -294,6 +297,9 @@ func actOnJobs(ctx context.Context, c *Console, q *request, form url.Values) (ou
 	}
 	o := &operation{Act: act, Viewer: q.viewer.Name, Total: len(ids), ids: ids, back: backTo(q.query, "jobs")}
 	o.change.Act = act.act(value)
+	if err := c.mayUse(newFilter(q.query)); err != nil {
+		return outcome{}, err
+	}
 	if all {
 		count := form.Get("count")
 		if o.Total, err = strconv.Atoi(count); err != nil {

@@ -2,6 +2,7 @@ package gwui
 
 import (
 	"context"
+	"errors"
 	"net/url"
 	"time"
 )
@@ -29,6 +30,9 @@ func (c *Console) Silent(ctx context.Context) (ids []string) {
 			q.may[function] = true
 		}
 		v, err := find(ctx, c, q)
+		if _, leads := errors.AsType[redirectError](err); leads {
+			continue
+		}
 		if err != nil {
 			return []string{path + ": " + err.Error()}
 		}

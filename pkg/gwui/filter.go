@@ -14,7 +14,11 @@ import (
 // filter selects the jobs of a list or an action. Jobs must match all conditions that are given.
 type filter struct {
 	operate.Selection
-	Error string
+	Error       string // its beginning
+	ErrorPart   string
+	KeyPrefix   string
+	Worker      string
+	Path, Value string // of a field of the payload
 }
 
 // condition is one of them.
@@ -25,10 +29,20 @@ type condition struct {
 // newFilter returns the filter of a URL or a form.
 func newFilter(values url.Values) filter {
 	get := values.Get
-	return filter{operate.Selection{
+	f := filter{Selection: operate.Selection{
 		State: get("state"), Task: get("task"), Queue: get("queue"), Key: get("key"), Older: get("older"), Newer: get("newer"),
 		ErrorGroup: get("group"), // as error_groups returned it
-	}, get("error")}
+	}, Error: get("error"), ErrorPart: get("errorpart"), KeyPrefix: get("keyprefix"), Worker: get("worker")}
+	f.Path, f.Value, _ = strings.Cut(get("payload"), ":")
+	return f
+}
+
+// payload returns the condition on the payload, empty for none.
+func (f filter) payload() string {
+	if f.Path == "" {
+		return ""
+	}
+	return f.Path + ":" + f.Value
 }
 
 // asTyped returns the query that the form of a filter means, and whether the values are those of such a form. Its field was has
@@ -62,7 +76,16 @@ func entered(form url.Values, name, shown string) string {
 func (f filter) Conditions() conditions {
 	return given(condition{"state", "state", f.State}, condition{"task", "task", f.Task}, condition{"queue", "queue", f.Queue},
 		condition{"key", "key", f.Key}, condition{"group", "error", f.ErrorGroup}, condition{"error", "error begins", f.Error},
+		condition{"errorpart", "error has", f.ErrorPart}, condition{"keyprefix", "key begins", f.KeyPrefix},
+		condition{"worker", "held by", f.Worker}, condition{"payload", "payload", f.payload()},
 		condition{"older", "added before", f.Older}, condition{"newer", "added within", f.Newer})
+}
+
+// Hidden returns the conditions that the form of the filter has no field for.
+func (f filter) Hidden() conditions {
+	return slices.DeleteFunc(f.Conditions(), func(c condition) bool {
+		return !slices.Contains([]string{"group", "errorpart", "keyprefix", "worker", "payload"}, c.Name)
+	})
 }
 
 // conditions are those of a filter.
@@ -101,16 +124,23 @@ func (f filter) String() string {
 	return strings.Join(words, ", ")
 }
 
-// arguments are those of search_jobs, from the first to newer_than, and error_group.
+// arguments are those of search_jobs, from the first to newer_than, and from error_group on.
 func (f filter) arguments() []any {
-	return []any{statement.OrNull(f.State), statement.OrNull(f.Task), statement.OrNull(f.Queue), statement.OrNull(f.Key), statement.OrNull(f.Error), statement.OrNull(f.Older), statement.OrNull(f.Newer), statement.OrNull(f.ErrorGroup)}
+	return []any{
+		statement.OrNull(f.State), statement.OrNull(f.Task), statement.OrNull(f.Queue), statement.OrNull(f.Key), statement.OrNull(f.Error), statement.OrNull(f.Older), statement.OrNull(f.Newer), statement.OrNull(f.ErrorGroup),
+		statement.OrNull(f.KeyPrefix), statement.OrNull(f.ErrorPart), statement.OrNull(f.Worker), statement.OrNull(f.Path), f.Value,
+	}
 }
 
 // found is what search_jobs or browse_jobs returns: ids, highest first, and where the search continues.
 type found struct {
-	IDs  []int64 `json:"job_ids"`
-	Next *int64  `json:"next_id"`
+	IDs      []int64 `json:"job_ids"`
+	Next     *int64  `json:"next_id"`
+	IsSample bool    `json:"is_sample"`
 }
+
+// mostPayloads is how many payloads a search reads to find jobs.
+const mostPayloads = 20_000
 
 // search returns the statement that finds jobs, for roles that see their data and for others, and its arguments.
 func (f filter) search(may rights, below int64, rows, most int) (string, []any) {
@@ -119,12 +149,15 @@ func (f filter) search(may rights, below int64, rows, most int) (string, []any) 
 		from = below
 	}
 	if may["search_jobs"] {
-		return `select f.job_ids, f.next_id
+		if f.Path != "" {
+			most = min(most, mostPayloads)
+		}
+		return `select f.job_ids, f.next_id, f.is_sample
 		          from S.search_jobs($1::text, $2::text, $3::text, $4::text, $5::text, $6::text::interval, $7::text::interval,
-		                             $9::bigint, $10::integer, $11::integer, error_group => $8::text) as f`,
+		                             $14::bigint, $15::integer, $16::integer, $8::text, $9::text, $10::text, $11::text, $12::text, $13::text) as f`,
 			append(f.arguments(), from, rows, most)
 	}
-	return `select f.job_ids, f.next_id
+	return `select f.job_ids, f.next_id, f.is_sample
 	          from S.browse_jobs($1::text, $2::text, $3::text, $4::text::interval, $5::text::interval, $6::bigint,
 	                             $7::integer, $8::integer) as f`,
 		[]any{statement.OrNull(f.State), statement.OrNull(f.Task), statement.OrNull(f.Queue), statement.OrNull(f.Older), statement.OrNull(f.Newer), from, rows, most}

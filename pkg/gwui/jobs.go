@@ -61,10 +61,19 @@ type jobList struct {
 	Jobs      []job
 	Now       time.Time
 	Next      int64 // the below_id of the next page, 0 if there is none
+	IsSample  bool  // running jobs of workers that do not register may be missing
 	IsSearch  bool  // the page ended before it was full: the search can continue
 	Below     int64
 	ShowsData bool
 	Acts      []jobAct
+}
+
+// Most is how many jobs a page of the list reads at most.
+func (l jobList) Most() int {
+	if l.Filter.Path != "" {
+		return mostPayloads
+	}
+	return mostRead
 }
 
 // Back returns the query of this page of the list.
@@ -81,20 +90,27 @@ func (l jobList) Older() template.URL {
 }
 
 func jobsPage(_ context.Context, c *Console, q *request) (*view, error) {
-	if id := number(q.query, "id"); id > 0 {
-		q.query.Del("id")
-		return nil, redirectError{fmt.Sprintf("jobs/%d", id)}
-	}
 	if query, isForm := asTyped(q.query); isForm {
 		return nil, redirectError{"jobs?" + query}
 	}
 	f := newFilter(q.query)
+	if err := c.mayUse(f); err != nil {
+		return nil, err
+	}
 	return &view{Title: "Jobs", Nav: "jobs", panels: []panel{
 		{id: "notice", body: "notice", load: c.loadNotice(q)},
 		{id: "filter", body: "filter", still: true, load: c.loadFilter(q, f)},
 		{id: "jobs", body: "jobs", load: func(ctx context.Context) (any, error) { return c.listJobs(ctx, q, f) },
 			note: "Give a state, a queue or a key, or a shorter time."},
 	}}, nil
+}
+
+// mayUse returns an error if jobs must not be searched by this filter: by a payload, of which only a part may be seen.
+func (c *Console) mayUse(f filter) error {
+	if f.Path != "" && c.cfg.Redact != nil {
+		return statusError{http.StatusBadRequest, "This console shows payloads in part only, so they cannot be searched."}
+	}
+	return nil
 }
 
 // filterData is the form of the filter.
@@ -138,6 +154,7 @@ func (c *Console) listJobs(ctx context.Context, q *request, f filter) (jobList, 
 
 // pageOf returns the jobs that a search has found, except the last one, which only shows that there are more.
 func (c *Console) pageOf(ctx context.Context, may rights, hit found) (list jobList, err error) {
+	list.IsSample = hit.IsSample
 	if len(hit.IDs) > rowsShown {
 		hit.IDs = hit.IDs[:rowsShown]
 		hit.Next = &hit.IDs[rowsShown-1]

@@ -107,6 +107,7 @@ var (
 // pages are the pages without actions.
 var pages = map[string]pageFunc{
 	"/{$}":          overviewPage,
+	"/find":         findPage,
 	"/jobs":         jobsPage,
 	"/jobs/{id}":    jobPage,
 	"/history":      historyPage,

@@ -42,7 +42,7 @@ func TestEveryPageIsThereWithItsHeaders(t *testing.T) {
 	s.get("nothing").want(t, http.StatusNotFound)
 	s.get("jobs/99").want(t, http.StatusOK, "There is no job 99")
 	s.get("jobs/none").want(t, http.StatusNotFound, "no such page")
-	if p := s.get("jobs?id=1"); p.status != http.StatusSeeOther || p.header.Get("Location") != "./jobs/1" {
+	if p := s.get("find?q=1"); p.status != http.StatusSeeOther || p.header.Get("Location") != "./jobs/1" {
 		t.Errorf("a search for an id answers %d %q", p.status, p.header.Get("Location"))
 	}
 }

@@ -102,7 +102,7 @@ func newSuite(ctx context.Context, effort int) (_ *suite, err error) {
 	if err := s.admin(ctx, fmt.Sprintf("create database %[1]s_pgtap template %[1]s", base)); err != nil {
 		return nil, err
 	}
-	if err := s.exec(ctx, base+"_pgtap", "create extension pgtap"); err != nil {
+	if err := s.exec(ctx, base+"_pgtap", "create extension pgtap; create publication gw_test_all for all tables"); err != nil {
 		return nil, err
 	}
 	return s, s.measure()

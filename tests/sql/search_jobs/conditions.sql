@@ -1,6 +1,6 @@
 -- search_jobs() finds the jobs that match all conditions, highest id first, and returns where the search continues.
 begin;
-select plan(21);
+select plan(29);
 set local search_path = graphile_worker, public;
 alter sequence jobs_id_seq1 restart;
 
@@ -44,6 +44,18 @@ select results_eq($$ select matching_job_ids(queue => 'q') $$, $$ values (4::big
 select results_eq($$ select queue_name from show_jobs('{5}') $$, $$ values ('q') $$, 'and shown with it');
 
 select throws_ok($$ select from search_jobs('waiting') $$, 'GWIST', null, 'a state that is none');
+
+insert into _private_jobs (id, task_id, payload, key) overriding system value
+  select n, (select min(id) from _private_tasks), p::json, 'order:' || n
+    from (values (101, '{"a":{"b":"x"},"n":7}'), (102, '{"a":"\u0000"}'), (103, '[1]'), (104, '{"a":{"b":null}}')) as p (n, p);
+select is(pg_temp.ids($$key_prefix => 'order:10'$$), '{104,103,102,101}', 'the jobs whose key begins so');
+select is(pg_temp.ids($$key_prefix => 'order:%'$$), '{}', 'a prefix is no pattern');
+select is(pg_temp.ids($$error_part => 'http 5'$$), '{3,1}', 'the jobs whose error has a part, in any case of letters');
+select is(pg_temp.ids($$error_part => 'HTTP_'$$), '{}', 'a part is no pattern');
+select is(pg_temp.ids($$worker => 'w'$$), '{2}', 'the jobs that a worker holds');
+select is(pg_temp.ids($$payload_path => 'a.b'$$, $$payload_value => 'x'$$), '{101}', 'the jobs with a value in a field of the payload');
+select is(pg_temp.ids($$payload_path => 'n'$$, $$payload_value => '7'$$), '{101}', 'which may be a number');
+select is(pg_temp.ids($$payload_path => 'a'$$, $$payload_value => ''$$), '{}', 'an escape that stands for no text is no value');
 
 select * from finish();
 rollback;

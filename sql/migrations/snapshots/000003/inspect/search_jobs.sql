@@ -1,5 +1,7 @@
 -- Returns the ids of jobs that match all given conditions, highest first, for lists with pages. A condition that is null is
--- ignored; error_prefix is the beginning of the last error, error_group what error_groups returns.
+-- ignored; error_prefix is the beginning of the last error, error_group what error_groups returns; key_prefix, the beginning of the key;
+-- error_part, a part of the last error in any case of letters; worker, who holds the job; payload_value, the text of the field of the
+-- payload to which the dots of payload_path lead.
 -- The cost of a call is bounded, however many jobs there are and however few match: after max_read jobs it ends, whether
 -- it has found max_rows or not. next_id is the below_id with which the search continues, null if it has ended.
 -- Running jobs are found among those that registered workers told in their last heartbeat, and in a sample of 20 000 pages of the table for
@@ -18,7 +20,12 @@ create or replace function {{.schema}}.search_jobs(
   below_id     bigint   default null,
   max_rows     integer  default 50,
   max_read     integer  default 100000,
-  error_group  text     default null
+  error_group  text     default null,
+  key_prefix    text    default null,
+  error_part    text    default null,
+  worker        text    default null,
+  payload_path  text    default null,
+  payload_value text    default null
 )
   returns table (job_ids bigint[], next_id bigint, is_sample boolean)
   language plpgsql
@@ -76,7 +83,7 @@ begin
     into job_ids, next_id
     from (select r.id, r.place, m.matches
             from (select j.id, j.task_id, j.job_queue_id, j.run_at, j.attempts, j.max_attempts, j.locked_at, j.created_at,
-                         j.last_error, row_number() over (order by j.id desc) as place
+                         j.last_error, j.key, j.locked_by, j.payload, row_number() over (order by j.id desc) as place
                     from {{.schema}}._private_jobs as j
                    where (below_id is null or j.id < below_id)
                      and (candidates is null or j.id = any (candidates))
@@ -92,6 +99,10 @@ begin
                                  and (r.job_queue_id > 0 or {{.schema}}._gw_queue_name(r.job_queue_id, r.id) = queue))
                          and (error_prefix is null or starts_with(r.last_error, error_prefix))
                          and (search_jobs.error_group is null or {{.schema}}._gw_is_of_group(r.last_error, search_jobs.error_group, part))
+                         and (key_prefix is null or starts_with(r.key, key_prefix))
+                         and (error_part is null or strpos(lower(r.last_error), lower(error_part)) > 0)
+                         and (worker is null or r.locked_by = worker)
+                         and (payload_path is null or {{.schema}}._gw_has_value(r.payload, payload_path, payload_value))
                          and (older_than is null or r.created_at <= {{.schema}}._gw_before(now(), older_than))
                          and (newer_than is null or r.created_at > {{.schema}}._gw_before(now(), newer_than))
                          and (job_state is null
@@ -107,5 +118,18 @@ begin
 end;
 $$;
 
-comment on function {{.schema}}.search_jobs(text, text, text, text, text, interval, interval, bigint, integer, integer, text) is
-  'Returns the ids of at most max_rows jobs that match all given conditions, highest first, and next_id: the below_id with which the search continues, null if it has ended. A call reads at most max_read jobs, so it may return fewer jobs, or none, although there are more. is_sample: running jobs of workers that are not registered may be missing. error_prefix: the beginning of the last error; error_group: as error_groups returns it; the other conditions are those of matching_job_ids.';
+comment on function {{.schema}}.search_jobs(text, text, text, text, text, interval, interval, bigint, integer, integer, text, text, text, text, text, text) is
+  'Returns the ids of at most max_rows jobs that match all given conditions, highest first, and next_id: the below_id with which the search continues, null if it has ended. A call reads at most max_read jobs, so it may return fewer jobs, or none, although there are more. is_sample: running jobs of workers that are not registered may be missing. error_prefix: the beginning of the last error; error_group: as error_groups returns it; key_prefix: the beginning of the key; error_part: a part of the last error, in any case of letters; worker: who holds the job; payload_value: the text of the field of the payload to which payload_path leads, such as customer.id; the other conditions are those of matching_job_ids.';
+
+-- Returns whether the field of a payload to which a path leads, such as customer.id, has this text. An escape that stands for no text has none.
+create or replace function {{.schema}}._gw_has_value(payload json, path text, value text)
+  returns boolean language plpgsql immutable set search_path = pg_catalog, pg_temp
+as $$
+begin
+  return coalesce(payload #>> string_to_array(path, '.') = value, false);
+exception when others then
+  return false;
+end;
+$$;
+
+comment on function {{.schema}}._gw_has_value(json, text, text) is 'Internal: returns whether the field of a payload to which a path leads, such as customer.id, has this text.';
