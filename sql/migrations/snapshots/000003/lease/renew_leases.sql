@@ -53,7 +53,8 @@ begin
       select row(d.*)::{{.schema}}._gw_ended_job
         from unnest(due) as d
        where d.queue_id = any (whole)
-          or not exists (select from {{.schema}}._private_job_queues as q where q.id = d.queue_id and q.locked_by = worker_id));
+          or (select true from {{.schema}}._private_job_queues as q
+               where q.id = d.queue_id and q.locked_by = worker_id limit 1) is null); -- by the index: no plan reads all queues at once
     update {{.schema}}._private_jobs as j
        set locked_at = renewed_at
      where j.id = any (array(select d.job_id from unnest(due) as d));
