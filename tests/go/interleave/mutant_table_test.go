@@ -75,7 +75,7 @@ var mutants = []mutant{
 	},
 	{
 		name: "renew_leases renews one job of several of a queue", function: "renew_leases",
-		sound: "or not exists (select from", broken: "or true or not exists (select from",
+		sound: "or (select true from", broken: "or true or (select true from",
 		where: "running streak", sessions: []string{"renew", "streak"},
 	},
 	{
