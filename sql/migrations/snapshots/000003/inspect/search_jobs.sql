@@ -66,13 +66,7 @@ begin
       return;
     end if;
     if job_state in ('ready', 'scheduled') then
-      candidates := array(select j.id
-                            from {{.schema}}._private_jobs as j
-                           where j.job_queue_id = any (queue_ids) and j.is_available
-                           limit 10000);
-      if cardinality(candidates) = 10000 then
-        candidates := null;
-      end if;
+      candidates := {{.schema}}._gw_few_available(queue_ids);
     end if;
   end if;
 
@@ -133,3 +127,18 @@ end;
 $$;
 
 comment on function {{.schema}}._gw_has_value(json, text, text) is 'Internal: returns whether the field of a payload to which a path leads, such as customer.id, has this text.';
+
+-- Returns the available jobs in these queues, null if they are 10 000 or more.
+create or replace function {{.schema}}._gw_few_available(queue_ids integer[])
+  returns bigint[] language plpgsql stable set search_path = pg_catalog, pg_temp
+  set plan_cache_mode = force_custom_plan set enable_seqscan = off set jit = off
+as $$
+declare
+  ids bigint[] := array(
+    select j.id from {{.schema}}._private_jobs as j where j.job_queue_id = any (queue_ids) and j.is_available limit 10000);
+begin
+  return case when cardinality(ids) < 10000 then ids end;
+end;
+$$;
+
+comment on function {{.schema}}._gw_few_available(integer[]) is 'Internal: returns the available jobs in these queues, null if they are 10 000 or more.';
