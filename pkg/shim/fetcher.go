@@ -31,7 +31,6 @@ type fetcher struct {
 	changed signal // the tasks were replaced
 	settled <-chan settlement
 	advice  adviceBox
-	drained bool // no more jobs are claimed until the advice is another
 
 	retry  connection.Backoff
 	paused time.Time // the end of the pause after a failed claim, zero without
@@ -98,8 +97,7 @@ func (f *fetcher) next() jobSource {
 		return nil
 	}
 	for _, source := range f.sources {
-		isDrained := f.drained && (source == f.claims || source == f.suspects)
-		if !isDrained && (source == f.claims || !f.claims.isFlood()) && source.ready() {
+		if (source == f.claims || !f.claims.isFlood()) && source.ready() {
 			return source
 		}
 	}
@@ -155,7 +153,7 @@ func (f *fetcher) wait(stop context.Context, due time.Time) {
 	}
 }
 
-// follow follows the advice of a heartbeat. If a suspect waits, a flood ends.
+// follow follows the advice of a heartbeat. If a suspect waits or the worker is drained, a flood ends.
 func (f *fetcher) follow(a advice) {
 	if f.drained != a.drained {
 		f.drained, f.look = a.drained, true
@@ -167,7 +165,7 @@ func (f *fetcher) follow(a advice) {
 	}
 	f.isOver = f.isOver || f.drained && f.once && f.held.n == 0
 	f.suspects.note(a.aloneWaits)
-	if a.aloneWaits {
+	if a.aloneWaits || a.drained {
 		f.claims.floodOf = nil
 	}
 }

@@ -77,6 +77,8 @@ func (c *claims) isFlood() bool { return c.floodOf != nil || c.inFlight > 0 }
 func (c *claims) ready() bool {
 	c.limit = c.room(c.inFlight * ration.MaxClaim)
 	switch {
+	case c.drained:
+		return false
 	case c.isFlood():
 		return c.floodOf != nil && c.inFlight < claimsAtOnce && c.limit == ration.MaxClaim
 	case c.look:

@@ -95,6 +95,21 @@ func TestAFloodEndsWhereAJobHasToRunAlone(t *testing.T) {
 	}
 }
 
+func TestAFloodEndsWhenTheWorkerIsDrained(t *testing.T) {
+	f, _ := newFlood(t, 5000)
+	f.advice.tell(advice{drained: true})
+	if err := f.flood(t.Context()); err != nil || f.held.n != 0 {
+		t.Errorf("%d jobs are held, %v", f.held.n, err)
+	}
+	if source := f.next(); source != nil {
+		t.Errorf("a drained worker calls %T", source)
+	}
+	f.lost.now = true // what else has to be done is done
+	if source := f.next(); source != f.lost {
+		t.Errorf("a drained worker that lost an answer calls %T", source)
+	}
+}
+
 func TestTwoClaimsOfAFloodOverlapAndOneMayBeLost(t *testing.T) {
 	f, admin := newFlood(t, 2500)
 	tx, err := admin.Begin(t.Context())

@@ -30,6 +30,7 @@ type intake struct {
 	leftOut   bool      // but not in this claim, because a task was full
 	lingers   bool      // with once, jobs are due at any moment that the last claim could not take
 	isOver    bool      // nothing more is claimed
+	drained   bool      // nothing more is claimed until a heartbeat says otherwise
 	claimedAt time.Time // of the last claim that was not empty, or the start
 	staleAt   time.Time // when jobs may have waited too long, zero without
 	news      news

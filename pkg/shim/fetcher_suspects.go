@@ -94,6 +94,9 @@ func (s *suspects) allowsOthers() bool { return s.alone != roomIsMade && s.mayHa
 func (s *suspects) mayHaveOthers() bool { return !s.runsAlone || s.tryBeside }
 
 func (s *suspects) ready() bool {
+	if s.drained {
+		return false
+	}
 	if s.held.n == 0 {
 		return s.alone == roomIsMade || !s.look && (s.alone == oneWaits || s.once && !s.leftOut && !s.lingers)
 	}
