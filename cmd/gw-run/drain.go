@@ -2,7 +2,6 @@ package main
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"slices"
 	"time"
@@ -27,8 +26,8 @@ const drainExamples = `  gw-run drain gw-4a1b9c
 
 // drain is a run of gw-run drain.
 type drain struct {
-	database
-	json, undo bool
+	workerIDs
+	undo bool
 }
 
 // drained tells whether a worker was there to be drained.
@@ -39,24 +38,9 @@ type drained struct {
 
 func newDrainCommand(getenv func(string) string, stops *stop.Reasons) *cobra.Command {
 	d := &drain{}
-	cmd := &cobra.Command{
-		Use:     "drain WORKER...",
-		Short:   "Let workers claim no more jobs, before they are stopped",
-		Long:    drainHelp,
-		Example: drainExamples,
-		Args:    cobra.ArbitraryArgs,
-		RunE: func(cmd *cobra.Command, args []string) error {
-			if len(args) == 0 {
-				return usageError{errors.New("which workers? Give their ids, as gw-run workers shows them")}
-			}
-			return d.with(cmd, getenv, stops, func(ctx context.Context, db *session) error { return d.run(ctx, db, cmd, args) })
-		},
-	}
+	cmd := cobra.Command{Use: "drain", Short: "Let workers claim no more jobs, before they are stopped", Long: drainHelp, Example: drainExamples}
 	cmd.Flags().BoolVar(&d.undo, "undo", false, "let the workers claim jobs again")
-	cmd.Flags().BoolVar(&d.json, "json", false, "print one JSON object per line")
-	d.database.addFlags(cmd.Flags(), getenv)
-	cmd.Flags().SortFlags = false
-	return cmd
+	return d.command(getenv, stops, cmd, d.run)
 }
 
 func (d *drain) run(ctx context.Context, db *session, cmd *cobra.Command, ids []string) error {

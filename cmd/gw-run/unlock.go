@@ -2,7 +2,6 @@ package main
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"io"
 	"slices"
@@ -29,8 +28,8 @@ const unlockExamples = `  gw-run unlock worker-d34db33f
 
 // unlock is a run of gw-run unlock.
 type unlock struct {
-	database
-	json, yes bool
+	workerIDs
+	yes bool
 }
 
 // unlocked is what a worker holds, or held until it was unlocked.
@@ -49,24 +48,9 @@ func (u unlocked) what() string {
 
 func newUnlockCommand(getenv func(string) string, stops *stop.Reasons) *cobra.Command {
 	u := &unlock{}
-	cmd := &cobra.Command{
-		Use:     "unlock WORKER...",
-		Short:   "Free the jobs and queues of dead workers",
-		Long:    unlockHelp,
-		Example: unlockExamples,
-		Args:    cobra.ArbitraryArgs,
-		RunE: func(cmd *cobra.Command, args []string) error {
-			if len(args) == 0 {
-				return usageError{errors.New("which workers? Give their ids, as gw-run workers shows them")}
-			}
-			return u.with(cmd, getenv, stops, func(ctx context.Context, db *session) error { return u.run(ctx, db, cmd, args) })
-		},
-	}
+	cmd := cobra.Command{Use: "unlock", Short: "Free the jobs and queues of dead workers", Long: unlockHelp, Example: unlockExamples}
 	cmd.Flags().BoolVarP(&u.yes, "yes", "y", false, "do not ask for confirmation")
-	cmd.Flags().BoolVar(&u.json, "json", false, "print one JSON object per line")
-	u.database.addFlags(cmd.Flags(), getenv)
-	cmd.Flags().SortFlags = false
-	return cmd
+	return u.command(getenv, stops, cmd, u.run)
 }
 
 func (u *unlock) run(ctx context.Context, db *session, cmd *cobra.Command, ids []string) error {

@@ -5,7 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"html/template"
+	"maps"
 	"net/url"
 	"slices"
 	"sync"
@@ -30,12 +30,6 @@ type part struct {
 	Subject, Detail, Remedy string
 	Command                 string // the remedy as one statement or command; empty: it is not one
 	Link                    link   // runs it; without a title the console cannot
-}
-
-// link is what a card leads to. What says for a screen reader what it is about.
-type link struct {
-	Title, What string
-	URL         template.URL
 }
 
 // incidents are the cards of the overview.
@@ -101,7 +95,7 @@ func (c *Console) findingCards(ctx context.Context, q *request) (cards []card, e
 		}
 		p := part{Subject: f.Subject, Detail: f.Detail, Remedy: adviceOf(f), Command: f.Command}
 		if q.acts && isRunnable(f.Command) {
-			p.Link = link{verbOf(f.Command) + "…", f.Subject, template.URL("remedy?" + remedyOf(f).Encode())}
+			p.Link = q.link(verbOf(f.Command)+"…", f.Subject, "remedy", remedyOf(f))
 		}
 		at := slices.IndexFunc(cards, func(o card) bool { return o.Title == f.Finding && o.Severity == f.Severity })
 		if at < 0 {
@@ -160,14 +154,15 @@ func (q *request) failureCard(task string, groups []errorGroup) card {
 		}
 	}
 	f.Title = fmt.Sprintf("%s: %s%s failed", printable(task), about, plural(f.Jobs, "job"))
-	failed := url.Values{"state": {"failed"}, "task": {task}}.Encode()
-	f.Links = []link{{"Show", task, template.URL("jobs?" + failed)}}
+	failed := url.Values{"state": {"failed"}, "task": {task}}
+	f.Links = []link{q.link("Show", task, "jobs", failed)}
 	if q.Can("retry_jobs") {
-		act := url.Values{"act": {"retry"}, "all": {"1"}, "back": {"jobs?" + failed}}
-		f.Links = append(f.Links, link{"Retry…", task, template.URL("jobs/act?" + act.Encode() + "&" + failed)})
+		act := maps.Clone(failed)
+		act["act"], act["all"], act["back"] = []string{"retry"}, []string{"1"}, []string{"jobs?" + failed.Encode()}
+		f.Links = append(f.Links, q.link("Retry…", task, "jobs/act", act))
 	}
 	if q.Can("pause") {
-		f.Links = append(f.Links, link{"Pause…", task, template.URL("pause?" + target{Task: task}.values().Encode())})
+		f.Links = append(f.Links, q.link("Pause…", task, "pause", target{Task: task}.values()))
 	}
 	return f
 }
@@ -178,7 +173,7 @@ const silentTitle = "A worker is silent"
 func (c *Console) workerCards(ctx context.Context, q *request) (cards []card, err error) {
 	workers, err := c.workers(ctx, "")
 	for _, w := range workers.Rows {
-		show := link{"Show", w.ID, "workers"}
+		show := q.link("Show", w.ID, "workers", nil)
 		switch {
 		case w.State == "silent":
 			f := card{Severity: "warning", Title: silentTitle, Since: w.LastSeenAt, Jobs: w.Claimed, Links: []link{show}, Parts: []part{{
@@ -187,10 +182,10 @@ func (c *Console) workerCards(ctx context.Context, q *request) (cards []card, er
 				Remedy:  "If its process has ended, start another one. If it lives, look for its connection to the database in its log.",
 			}}}
 			if q.Can("force_unlock_workers") && w.Claimed > 0 {
-				f.Links = append(f.Links, link{"Unlock…", w.ID, template.URL("workers/unlock?" + url.Values{"worker": {w.ID}}.Encode())})
+				f.Links = append(f.Links, q.link("Unlock…", w.ID, "workers/unlock", url.Values{"worker": {w.ID}}))
 			}
 			cards = append(cards, f)
-		case w.State == "draining" || w.State == "drained":
+		case w.IsDrained():
 			f := card{Severity: "info", Title: "A worker is " + w.State, Links: []link{show}, Parts: []part{{
 				Subject: w.ID, Detail: fmt.Sprintf("It claims no more jobs, and holds %s.", plural(w.Claimed, "job")),
 			}}}
@@ -215,10 +210,10 @@ func (c *Console) limitCards(ctx context.Context, q *request) (cards []card, err
 			"%s%s wait. Running: %s. Lanes: %s full, %s closed, of %s.", more, plural(l.Waiting, "job"),
 			thousands(l.Running), thousands(l.FullLanes), thousands(l.ClosedLanes), thousands(l.Lanes))}}}
 		if q.may["list_lanes"] {
-			f.Links = append(f.Links, link{"Show", l.Name, template.URL("limits/lanes?" + url.Values{"limit": {l.Name}}.Encode())})
+			f.Links = append(f.Links, q.link("Show", l.Name, "limits/lanes", l.Target().values()))
 		}
 		if q.Can("set_limit") {
-			f.Links = append(f.Links, link{"Change…", l.Name, template.URL("limits/set?" + url.Values{"limit": {l.Name}}.Encode())})
+			f.Links = append(f.Links, q.link("Change…", l.Name, "limits/set", l.Target().values()))
 		}
 		cards = append(cards, f)
 	}

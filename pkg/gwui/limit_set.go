@@ -16,11 +16,11 @@ import (
 )
 
 // changing returns the link to a form that changes a limit or a lane by a function.
-func changing(d panelData, function, title string, t target) pausing {
+func changing(d panelData, function, title string, t target) link {
 	if !d.Q.Can(function) {
-		return pausing{}
+		return link{}
 	}
-	return pausing{Title: title, What: t.String(), URL: d.actOn(t, limitForms[function])}
+	return link{Title: title, What: t.String(), URL: d.actOn(t, limitForms[function])}
 }
 
 // limitForms are the paths of the forms that change limits, by the functions that the forms call.

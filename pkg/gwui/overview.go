@@ -66,8 +66,10 @@ func (c *Console) stats(ctx context.Context) (stats inspect.Stats, err error) {
 // all jobs of a queue of up to about 150 000.
 const doctorPages = 3000
 
+const doctorQuery = `select d.* from S.doctor($1::bigint) as d`
+
 func (c *Console) findings(ctx context.Context) ([]inspect.Finding, error) {
-	found, err := readCached[inspect.Finding](ctx, c, "doctor", `select d.* from S.doctor($1::bigint) as d`, doctorPages)
+	found, err := readCached[inspect.Finding](ctx, c, "doctor", doctorQuery, doctorPages)
 	return found.Rows, err
 }
 

@@ -40,6 +40,21 @@ func (q *request) Can(function string) bool { return q.acts && q.may[function] }
 // May returns what the role may call.
 func (q *request) May() rights { return q.may }
 
+// link is what a row or a card leads to. What tells a screen reader what it is about, if the title does not; without a title there is
+// no link.
+type link struct {
+	Title, What string
+	URL         template.URL
+}
+
+// link returns a link from the page of the request to another one, with these values in its query.
+func (q *request) link(title, what, page string, values url.Values) link {
+	if len(values) > 0 {
+		page += "?" + values.Encode()
+	}
+	return link{title, what, template.URL(root(q.path) + page)}
+}
+
 // view is a page.
 type view struct {
 	Title  string

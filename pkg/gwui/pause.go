@@ -100,15 +100,9 @@ func (c *Console) pauses(ctx context.Context, q *request) (pauses, error) {
 	return pauses{found}, err
 }
 
-// pausing is the link by which something is paused or resumed.
-type pausing struct {
-	Title, What string // Title is empty if the viewer may do neither; What, if the title has it
-	URL         template.URL
-}
-
-// newPausing returns the link for a target on a page.
-func newPausing(d panelData, paused pauses, t target) pausing {
-	p := pausing{What: t.String()}
+// pausing returns the link by which a target is paused or resumed.
+func pausing(d panelData, paused pauses, t target) link {
+	p := link{What: t.String()}
 	switch isPaused := paused.Of(t) != nil; {
 	case isPaused && d.Q.Can("resume"):
 		p.Title, p.URL = "Resume…", d.actOn(t, "resume")

@@ -53,7 +53,7 @@ func (c *Console) findRemedy(ctx context.Context, q *request) (f inspect.Finding
 	if err := q.needs("doctor"); err != nil {
 		return f, err
 	}
-	found, err := read[inspect.Finding](ctx, c.store, `select d.* from S.doctor($1::bigint) as d`, doctorPages)
+	found, err := read[inspect.Finding](ctx, c.store, doctorQuery, doctorPages)
 	if err != nil {
 		return f, err
 	}

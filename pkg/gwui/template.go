@@ -47,7 +47,7 @@ func parseTemplates(zone *time.Location) (*template.Template, error) {
 		"number":    func(n int) string { return thousands(int64(n)) },
 		"states":    func() []string { return jobStates },
 		"starts":    starts,
-		"pausing":   newPausing,
+		"pausing":   pausing,
 		"changing":  changing,
 		"inside":    func(d panelData, part any) panelData { d.D = part; return d },
 	}

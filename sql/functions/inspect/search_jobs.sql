@@ -10,22 +10,22 @@
 -- indexes.
 -- Raises GWIST (no such state), GWILM (max_rows or max_read is negative).
 create or replace function {{.schema}}.search_jobs(
-  job_state    text     default null,
-  task         text     default null,
-  queue        text     default null,
-  job_key      text     default null,
-  error_prefix text     default null,
-  older_than   interval default null,
-  newer_than   interval default null,
-  below_id     bigint   default null,
-  max_rows     integer  default 50,
-  max_read     integer  default 100000,
-  error_group  text     default null,
-  key_prefix    text    default null,
-  error_part    text    default null,
-  worker        text    default null,
-  payload_path  text    default null,
-  payload_value text    default null
+  job_state     text     default null,
+  task          text     default null,
+  queue         text     default null,
+  job_key       text     default null,
+  error_prefix  text     default null,
+  older_than    interval default null,
+  newer_than    interval default null,
+  below_id      bigint   default null,
+  max_rows      integer  default 50,
+  max_read      integer  default 100000,
+  error_group   text     default null,
+  key_prefix    text     default null,
+  error_part    text     default null,
+  worker        text     default null,
+  payload_path  text     default null,
+  payload_value text     default null
 )
   returns table (job_ids bigint[], next_id bigint, is_sample boolean)
   language plpgsql

@@ -192,32 +192,40 @@ const setup = `
 	select graphile_worker.add_job('c', '"\u0000"', queue_name => '%s');
 	select graphile_worker.expect_result(id) from graphile_worker.jobs`
 
-func TestNoFunctionStumblesOverAnOddValue(t *testing.T) {
+// inEncodings runs a test in a database of each of two encodings, which is set up.
+func inEncodings(t *testing.T, test func(t *testing.T, pool *pgxpool.Pool)) {
+	t.Helper()
 	for _, encoding := range []string{"UTF8", "LATIN1"} {
 		t.Run(encoding, func(t *testing.T) {
 			t.Parallel()
 			pool := newDatabase(t, encoding)
 			pgtest.Exec(t, pool, setup)
-			calls := 0
-			for _, f := range functionsOf(t, pool) {
-				for i, a := range f.Arguments {
-					for _, value := range oddOf(a.Type) {
-						calls++
-						call := f.call(i, value)
-						err := inVain(t.Context(), pool, call)
-						if refusal := (*pgconn.PgError)(nil); errors.As(err, &refusal) && !mayRaise(f, a, refusal.Code) {
-							t.Errorf("%s\n%s: %s (%s)", call, refusal.Code, refusal.Message, refusal.Where)
-						} else if err != nil && refusal == nil {
-							t.Fatal(err)
-						}
+			test(t, pool)
+		})
+	}
+}
+
+func TestNoFunctionStumblesOverAnOddValue(t *testing.T) {
+	inEncodings(t, func(t *testing.T, pool *pgxpool.Pool) {
+		calls := 0
+		for _, f := range functionsOf(t, pool) {
+			for i, a := range f.Arguments {
+				for _, value := range oddOf(a.Type) {
+					calls++
+					call := f.call(i, value)
+					err := inVain(t.Context(), pool, call)
+					if refusal := (*pgconn.PgError)(nil); errors.As(err, &refusal) && !mayRaise(f, a, refusal.Code) {
+						t.Errorf("%s\n%s: %s (%s)", call, refusal.Code, refusal.Message, refusal.Where)
+					} else if err != nil && refusal == nil {
+						t.Fatal(err)
 					}
 				}
 			}
-			if calls < 1000 {
-				t.Errorf("only %d calls", calls)
-			}
-		})
-	}
+		}
+		if calls < 1000 {
+			t.Errorf("only %d calls", calls)
+		}
+	})
 }
 
 // Calls with a document in it: the arguments of these functions have parts. JSON stands for the document.
@@ -233,47 +241,37 @@ var callsWithJSON = []string{
 }
 
 func TestNoPartOfADocumentIsStumbledOver(t *testing.T) {
-	for _, encoding := range []string{"UTF8", "LATIN1"} {
-		t.Run(encoding, func(t *testing.T) {
-			t.Parallel()
-			pool := newDatabase(t, encoding)
-			pgtest.Exec(t, pool, setup)
-			for _, call := range callsWithJSON {
-				for _, document := range oddJSON {
-					call := strings.NewReplacer("JSON", document, "RUNNING", "(select id from graphile_worker.jobs where locked_by = 'a worker')").Replace(call)
-					if err := inVain(t.Context(), pool, call); err != nil && !strings.HasPrefix(sqlstate.Of(err), "GW") {
-						t.Errorf("%s: %v", call, err)
-					}
+	inEncodings(t, func(t *testing.T, pool *pgxpool.Pool) {
+		for _, call := range callsWithJSON {
+			for _, document := range oddJSON {
+				call := strings.NewReplacer("JSON", document, "RUNNING", "(select id from graphile_worker.jobs where locked_by = 'a worker')").Replace(call)
+				if err := inVain(t.Context(), pool, call); err != nil && !strings.HasPrefix(sqlstate.Of(err), "GW") {
+					t.Errorf("%s: %v", call, err)
 				}
 			}
-		})
-	}
+		}
+	})
 }
 
 // A result is JSON, but no operator of JSON reads it, so what the type json accepts is stored: for those who wait, and in the history.
 func TestAnyResultIsStored(t *testing.T) {
-	for _, encoding := range []string{"UTF8", "LATIN1"} {
-		t.Run(encoding, func(t *testing.T) {
-			t.Parallel()
-			pool := newDatabase(t, encoding)
-			pgtest.Exec(t, pool, setup)
-			pgtest.Exec(t, pool, `select graphile_worker.await_jobs('{1}')`)
-			for _, result := range oddJSON {
-				pgtest.Exec(t, pool, `delete from graphile_worker._gw_expected; delete from graphile_worker._gw_ended`)
-				id := pgtest.Value[int64](t, pool, `select id from graphile_worker.add_job('a', priority => -9)`)
-				pgtest.Exec(t, pool, `select graphile_worker.expect_result($1::bigint)`, id)
-				pgtest.Exec(t, pool, `select graphile_worker.get_job('a worker', array['a'])`)
-				pgtest.Exec(t, pool, fmt.Sprintf(`select graphile_worker.complete_job_batch('a worker', array[%d], null, array[%s::json])`, id, result))
-				got := pgtest.Value[string](t, pool, `
-					select concat_ws(' ', r.state, r.result, h.result)
-					  from graphile_worker.job_results(array[$1::bigint]) as r, graphile_worker.job_history($1) as h`, id)
-				document := strings.ReplaceAll(strings.Trim(result, "'"), "''", "'")
-				if want := "completed " + document + " " + document; got != want {
-					t.Errorf("%s, want %s", got, want)
-				}
+	inEncodings(t, func(t *testing.T, pool *pgxpool.Pool) {
+		pgtest.Exec(t, pool, `select graphile_worker.await_jobs('{1}')`)
+		for _, result := range oddJSON {
+			pgtest.Exec(t, pool, `delete from graphile_worker._gw_expected; delete from graphile_worker._gw_ended`)
+			id := pgtest.Value[int64](t, pool, `select id from graphile_worker.add_job('a', priority => -9)`)
+			pgtest.Exec(t, pool, `select graphile_worker.expect_result($1::bigint)`, id)
+			pgtest.Exec(t, pool, `select graphile_worker.get_job('a worker', array['a'])`)
+			pgtest.Exec(t, pool, fmt.Sprintf(`select graphile_worker.complete_job_batch('a worker', array[%d], null, array[%s::json])`, id, result))
+			got := pgtest.Value[string](t, pool, `
+				select concat_ws(' ', r.state, r.result, h.result)
+				  from graphile_worker.job_results(array[$1::bigint]) as r, graphile_worker.job_history($1) as h`, id)
+			document := strings.ReplaceAll(strings.Trim(result, "'"), "''", "'")
+			if want := "completed " + document + " " + document; got != want {
+				t.Errorf("%s, want %s", got, want)
 			}
-		})
-	}
+		}
+	})
 }
 
 // Eight times as many results take eight times as long, not sixty-four times.
