@@ -47,7 +47,8 @@ func elements(f function, a argument) (first, second string, found bool) {
 	return "", "", false
 }
 
-// Functions that set all sequences to where they were, and that print the rows of all tables.
+// Functions that set all sequences to where they were, and that print the rows of all tables but the samples, which have the counters of
+// the server's statistics.
 const sequencesAndTables = `
 	create table public.positions as
 	select s.schemaname, s.sequencename, coalesce(s.last_value, s.start_value) as position from pg_sequences as s;
@@ -61,7 +62,8 @@ const sequencesAndTables = `
 	  rows   text;
 	begin
 	  for name in select c.oid from pg_class as c
-	               where c.relnamespace = 'graphile_worker'::regnamespace and c.relkind = 'r' order by c.relname
+	               where c.relnamespace = 'graphile_worker'::regnamespace and c.relkind = 'r' and c.relname <> '_gw_samples'
+	               order by c.relname
 	  loop
 	    execute format('select string_agg(t::text, e''\n'' order by t::text) from %s as t', name) into rows;
 	    tables := concat_ws(e'\n', tables, name || ':', rows);

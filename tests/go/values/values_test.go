@@ -274,7 +274,8 @@ func TestAnyResultIsStored(t *testing.T) {
 	})
 }
 
-// Eight times as many results take eight times as long, not sixty-four times.
+// Eight times as many results take eight times as long, not sixty-four times. A neighbour that is busy for a moment does not count:
+// one of some tries is within the bound.
 func TestTheEndOfAJobReadsOnlyItsOwnResult(t *testing.T) {
 	t.Parallel()
 	pool := newDatabase(t, "UTF8")
@@ -290,9 +291,13 @@ func TestTheEndOfAJobReadsOnlyItsOwnResult(t *testing.T) {
 		return time.Since(began)
 	}
 	complete(10)
-	if few, many := complete(10), complete(80); many > 24*few {
-		t.Errorf("10 results took %v, 80 took %v", few, many)
+	var few, many time.Duration
+	for range 5 {
+		if few, many = complete(10), complete(80); many <= 24*few {
+			return
+		}
 	}
+	t.Errorf("10 results took %v, 80 took %v", few, many)
 }
 
 func TestFlagsOfSeveralDimensionsAreFlags(t *testing.T) {
