@@ -96,10 +96,10 @@ func TestAnOperatorFindsWhatFailsAndRetriesItByTheKeyboard(t *testing.T) {
 	b := open(t)
 	b.fill()
 	b.visit("")
-	b.await("document.querySelector('#errors a')")
+	b.await("document.querySelector('#incidents .card a')")
 	b.await(ready)
-	b.press("j") // the first row: the error
-	b.await("document.activeElement.closest('#errors')")
+	b.press("j") // the first card: the task that fails
+	b.await("document.activeElement.closest('#incidents .card')?.innerText.includes('mail: 3 jobs failed')")
 	b.press("\r")
 	b.await("location.pathname === '/jobs' && location.search.includes('state=failed') && document.querySelectorAll('tbody tr').length === 3")
 	b.await(ready)

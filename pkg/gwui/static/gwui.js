@@ -117,19 +117,21 @@ if (shortcuts) {
   shortcuts.addEventListener('change', () => memory.set('gw-shortcuts', shortcuts.checked ? 'on' : 'off'))
 }
 
-const links = () => [...document.querySelectorAll('main tbody tr')]
-  .map((row) => row.querySelector('td a[href]')).filter((link) => link && link.offsetParent)
+const rowOf = (element) => element?.closest('tr, .card')
+
+const links = () => [...document.querySelectorAll('main tbody tr, main .card')]
+  .map((row) => row.querySelector('td a[href], .does a[href]')).filter((link) => link && link.offsetParent)
 
 function move(step) {
   const all = links()
   if (!all.length) return
-  const row = document.activeElement?.closest('tr')
-  const at = all.findIndex((link) => link.closest('tr') === row)
+  const row = rowOf(document.activeElement)
+  const at = all.findIndex((link) => rowOf(link) === row)
   all[at < 0 ? (step > 0 ? 0 : all.length - 1) : Math.max(0, Math.min(all.length - 1, at + step))].focus()
 }
 
 function select() {
-  const box = document.activeElement?.closest('tr')?.querySelector('input[type=checkbox]')
+  const box = rowOf(document.activeElement)?.querySelector('input[type=checkbox]')
   if (box) box.checked = !box.checked
 }
 
