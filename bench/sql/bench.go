@@ -42,7 +42,8 @@ func (b *bench) contenders(wanted ...contender) []contender {
 func run(ctx context.Context, args []string, stdout, stderr io.Writer) int {
 	program := harness.Program[*bench]{
 		Name: "sql", Title: "SQL benchmark", Open: open, Scenarios: scenarios,
-		// The comparison is about statements, not about the disk or about the first change of a page after a checkpoint.
+		// The comparison is about statements, not about the disk or about the first change of a page after a
+		// checkpoint.
 		Settings: map[string]string{"synchronous_commit": "off", "full_page_writes": "off"},
 	}
 	return program.Run(ctx, args, stdout, stderr)

@@ -19,7 +19,8 @@ const (
 
 var claimersNumbers = []int{1, 4, 16, 32, 64, 128}
 
-// claimersBatches are the batch sizes, with the number of jobs in the table at the start, which take longer than claimersTime.
+// claimersBatches are the batch sizes, with the number of jobs in the table at the start, which take longer than
+// claimersTime.
 var claimersBatches = []struct{ n, jobs int }{{1, 200_000}, {10, 500_000}, {100, 1_000_000}}
 
 // claimersFigures are the measurements of a number of claimers, one value per round.

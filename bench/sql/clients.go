@@ -58,7 +58,8 @@ func clientsScenario(ctx context.Context, b *bench) error {
 	return nil
 }
 
-// notifiers returns the calls to compare: ours with each value of the setting notify, or without it if it does not exist.
+// notifiers returns the calls to compare: ours with each value of the setting notify, or without it if it does not
+// exist.
 func (b *bench) notifiers(ctx context.Context) (_ []enqueuer, err error) {
 	all := []enqueuer{
 		{name: "bare", contender: ours, script: "bare"},

@@ -19,8 +19,8 @@ type contender struct {
 	// template is the database from which its databases are copied.
 	template string
 
-	// enqueue returns a statement that adds n ready jobs, numbered i. inQueue is an expression of i for the name of the queue, null
-	// for none.
+	// enqueue returns a statement that adds n ready jobs, numbered i. inQueue is an expression of i for the name of the
+	// queue, null for none.
 	enqueue func(n int, inQueue string) string
 
 	// work prepares a connection for running jobs.

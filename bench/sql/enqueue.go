@@ -164,8 +164,8 @@ func (b *bench) measureEnqueuer(ctx context.Context, e enqueuer, analysed bool, 
 	return p.run(ctx, db)
 }
 
-// benchSpecs creates the specs for the scripts of add_jobs: twenty times a thousand, with and without keys. They are stored
-// uncompressed, because a parameter is not compressed either.
+// benchSpecs creates the specs for the scripts of add_jobs: twenty times a thousand, with and without keys. They are
+// stored uncompressed, because a parameter is not compressed either.
 var benchSpecs = []string{
 	"create table bench_specs (number integer primary key, specs " + queue.Schema + ".job_spec[], keyed " + queue.Schema + ".job_spec[])",
 	"alter table bench_specs alter specs set storage external, alter keyed set storage external",

@@ -119,8 +119,8 @@ func (b *bench) measureKept(ctx context.Context, n int, kept bool) (speed, wal f
 	return float64(n*calls) / seconds, grown / float64(n*calls), err
 }
 
-// addDay adds the records of a day, %[1]d days ago: batches of 500 jobs of one of ten tasks, as a worker completes them, which were due
-// at different times within a second. Every hundredth job has failed once.
+// addDay adds the records of a day, %[1]d days ago: batches of 500 jobs of one of ten tasks, as a worker completes
+// them, which were due at different times within a second. Every hundredth job has failed once.
 const addDay = `
 	insert into ` + queue.Schema + `._gw_ended
 	  (slot, drop_on, first_id, last_id, task, outcome, worker_id, ended_at, job_ids, started_at, run_at, attempts, max_attempts, details)

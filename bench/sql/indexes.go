@@ -67,8 +67,8 @@ func (f *footprint) cells(base *footprint) []string {
 	}
 }
 
-// variants returns the unchanged schema, and variants that each lack an index or trigger of the jobs' table that no constraint
-// needs. An empty index replaces one that is left out, because functions may name it.
+// variants returns the unchanged schema, and variants that each lack an index or trigger of the jobs' table that no
+// constraint needs. An empty index replaces one that is left out, because functions may name it.
 func (b *bench) variants(ctx context.Context) (all []variant, err error) {
 	db, err := b.copyOf(ctx, ours)
 	if err != nil {

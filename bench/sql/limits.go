@@ -20,8 +20,8 @@ const (
 // limitsBatches are the batch sizes of warm claims, with the number of measured calls of each.
 var limitsBatches = []struct{ n, calls int }{{1, 200}, {100, 20}}
 
-// A limitsState is a table with limited jobs besides the plain ones, and the maximum cost of a claim as a multiple of a claim from
-// the plain table.
+// A limitsState is a table with limited jobs besides the plain ones, and the maximum cost of a claim as a multiple of a
+// claim from the plain table.
 type limitsState struct {
 	name   string
 	budget float64

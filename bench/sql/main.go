@@ -1,5 +1,6 @@
-// Command sql measures the SQL functions side by side with hand-written SQL and with Node's Graphile Worker, each on the
-// same private server in the same run, and writes a report in Markdown. README.md describes what is measured and how.
+// Command sql measures the SQL functions side by side with hand-written SQL and with Node's Graphile Worker, each on
+// the same private server in the same run, and writes a report in Markdown. README.md describes what is measured and
+// how.
 package main
 
 import (

@@ -13,8 +13,8 @@ import (
 	"github.com/gwsql/gw/bench/internal/queue"
 )
 
-// recordedBatch is the batch size of the recorded claim. The statement contains it as a number, which is replaced for claims of
-// other sizes.
+// recordedBatch is the batch size of the recorded claim. The statement contains it as a number, which is replaced for
+// claims of other sizes.
 const recordedBatch = 7919
 
 // nodeStatements are the statements of a Node worker by the names that it gives them, without the schema.

@@ -52,8 +52,8 @@ func recordNode(ctx context.Context, b *bench) (_ nodeStatements, err error) {
 	return recorded, nil
 }
 
-// recordNodeWorker runs a worker until it has run a queued job and some plain ones. A worker that claims batches also reports
-// outcomes in batches.
+// recordNodeWorker runs a worker until it has run a queued job and some plain ones. A worker that claims batches also
+// reports outcomes in batches.
 func recordNodeWorker(ctx context.Context, db *database, batch int, forbidden []string) error {
 	err := db.Run(ctx, queue.Fill(3), "select "+queue.Schema+".add_job('"+queue.Task+"', queue_name := 'queue')")
 	if err != nil {

@@ -76,8 +76,8 @@ func (p pgbench) run(ctx context.Context, db *database) (_ float64, err error) {
 	return strconv.ParseFloat(string(found[1]), 64)
 }
 
-// runApart runs the program. A single client and its session run on different cores: otherwise the system sometimes lets them share
-// one, which makes a difference of a third.
+// runApart runs the program. A single client and its session run on different cores: otherwise the system sometimes
+// lets them share one, which makes a difference of a third.
 func (p pgbench) runApart(ctx context.Context, cmd *exec.Cmd, db *database) (err error) {
 	if p.clients > 1 {
 		return cmd.Run()

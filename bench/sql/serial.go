@@ -18,8 +18,8 @@ const (
 	serialTime = 4 * time.Second
 )
 
-// serialCases are numbers of queues and of claimers. The first case of each number of queues has one claimer. The last three cases,
-// jobs without a queue, show the effect of more claimers on this machine without queues.
+// serialCases are numbers of queues and of claimers. The first case of each number of queues has one claimer. The last
+// three cases, jobs without a queue, show the effect of more claimers on this machine without queues.
 var serialCases = []struct{ queues, claimers int }{
 	{1, 1}, {10, 1}, {10, 2}, {10, 8}, {1000, 1}, {1000, 2}, {1000, 8}, {0, 1}, {0, 2}, {0, 8},
 }

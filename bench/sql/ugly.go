@@ -24,7 +24,8 @@ const (
 	uglyCalls    = 3
 )
 
-// uglyScenario compares a claim from tables in unfavourable states with a claim from a plain table, warm and without concurrency.
+// uglyScenario compares a claim from tables in unfavourable states with a claim from a plain table, warm and without
+// concurrency.
 func uglyScenario(ctx context.Context, b *bench) error {
 	b.Note("Each table has %d ready plain jobs besides. A state's ratio is to the plain table's, measured just before it by the "+
 		"same contender with the same batch. Time and WAL bytes are medians of the claims of a round, each followed, "+

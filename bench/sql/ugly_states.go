@@ -13,8 +13,8 @@ type state struct {
 	// budget is the maximum cost of a claim, in time and in WAL, as a multiple of a claim from the plain table.
 	budget float64
 
-	// make are the statements that create the state, and restore are those that are repeated before each round, after the jobs that
-	// have run were replaced by new plain ones.
+	// make are the statements that create the state, and restore are those that are repeated before each round, after
+	// the jobs that have run were replaced by new plain ones.
 	make    []string
 	restore string
 
@@ -31,7 +31,8 @@ type state struct {
 	forbidden []string
 }
 
-// uglyStates returns the states, with sizes scaled by size. Jobs that a claim has to skip come before the plain ones in order.
+// uglyStates returns the states, with sizes scaled by size. Jobs that a claim has to skip come before the plain ones in
+// order.
 func uglyStates(size func(int) int) []state {
 	const usedUp = 5000 // in one round; there must be as many queues
 	behindLock := []string{

@@ -1,5 +1,5 @@
-// Command tasks measures how many jobs gw-run runs per second of its own processor time, for each kind of task. ../README.md
-// describes what is measured and how.
+// Command tasks measures how many jobs gw-run runs per second of its own processor time, for each kind of task.
+// ../README.md describes what is measured and how.
 package main
 
 import (

@@ -71,8 +71,8 @@ func (b *bench) command(ctx context.Context, k kind, url string) (*exec.Cmd, err
 	return cmd, nil
 }
 
-// awaitCPU waits for the end of a child and returns its own processor time. It reads the time before it waits for the child, because
-// wait adds the time of the child's own children.
+// awaitCPU waits for the end of a child and returns its own processor time. It reads the time before it waits for the
+// child, because wait adds the time of the child's own children.
 func awaitCPU(pid int) (time.Duration, error) {
 	err := error(unix.EINTR)
 	for errors.Is(err, unix.EINTR) {

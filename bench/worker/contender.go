@@ -42,8 +42,8 @@ var (
 	}
 )
 
-// River has no default for the number of workers; a hundred is the first value in its documentation. The other settings are those of
-// its own benchmark.
+// River has no default for the number of workers; a hundred is the first value in its documentation. The other settings
+// are those of its own benchmark.
 var (
 	riverDefaults = contender{name: "River, defaults", family: &riverFamily, processes: 1, concurrency: 100, share: 0.05}
 	riverBest     = contender{name: "River, its benchmark's settings", family: &riverFamily, processes: 1, concurrency: 2000,

@@ -84,8 +84,8 @@ func (k *crew) status(ctx context.Context) (total subject.Status, err error) {
 	return total, nil
 }
 
-// reach waits until this number of handlers has begun. It polls less often while the number is far away. watch, if not nil, is called
-// with each status; if it returns false the wait ends.
+// reach waits until this number of handlers has begun. It polls less often while the number is far away. watch, if not
+// nil, is called with each status; if it returns false the wait ends.
 func (k *crew) reach(ctx context.Context, executions int, watch func(subject.Status) bool) (subject.Status, error) {
 	begin, progress, before := time.Now(), time.Now(), int64(0)
 	for {
@@ -123,8 +123,9 @@ func (k *crew) recent(ctx context.Context) ([]int64, error) {
 	return jobs, nil
 }
 
-// settled waits until a query returns true for the jobs that began last, and then until another query returns true for all jobs. It
-// returns the time of that. The first query is cheap and the second one is not, especially while it returns false.
+// settled waits until a query returns true for the jobs that began last, and then until another query returns true for
+// all jobs. It returns the time of that. The first query is cheap and the second one is not, especially while it
+// returns false.
 func (k *crew) settled(ctx context.Context, ofRecent, ofAll string) (at int64, err error) {
 	recent, err := k.recent(ctx)
 	if err != nil {

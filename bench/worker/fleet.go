@@ -127,7 +127,8 @@ func (b *bench) fleet(ctx context.Context, size, n int, f *fleetFigures) error {
 	return nil
 }
 
-// lockWaits counts the sessions that wait for another transaction, those that report outcomes, and the claims, which wait for their turn.
+// lockWaits counts the sessions that wait for another transaction, those that report outcomes, and the claims, which
+// wait for their turn.
 const lockWaits = `
 	select count(*) filter (where query ~ 'complete'), count(*) filter (where query ~ 'get_job')
 	  from pg_stat_activity

@@ -71,8 +71,8 @@ func latencyScenario(ctx context.Context, b *bench) error {
 	return nil
 }
 
-// measureLatency returns milliseconds. adds are the settings of the process that adds the jobs, after the statements that run when the
-// table has settled.
+// measureLatency returns milliseconds. adds are the settings of the process that adds the jobs, after the statements
+// that run when the table has settled.
 func (b *bench) measureLatency(ctx context.Context, c contender, n int, adds map[string]any, after []string) (times stats.Series, err error) {
 	order := subject.Order{Do: subject.Work, Jobs: n + latencyWarmUp, TellStarts: true}
 	err = b.employ(ctx, c, order, func(db *server.Database) error {

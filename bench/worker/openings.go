@@ -27,7 +27,8 @@ type opening struct {
 	name  string
 	limit string // the arguments of set_limit
 
-	// wait makes a job wait until the event, and returns when the event is, in nanoseconds of the machine's monotonic clock.
+	// wait makes a job wait until the event, and returns when the event is, in nanoseconds of the machine's monotonic
+	// clock.
 	wait func(ctx context.Context, db *server.Database) (at int64, err error)
 }
 

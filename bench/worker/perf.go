@@ -19,8 +19,8 @@ const (
 	perfLatencies   = 1000
 )
 
-// perfScenario is Graphile Worker's own test: starting and stopping without jobs, some jobs for several processes that end when no
-// job is left, and the latency of single jobs.
+// perfScenario is Graphile Worker's own test: starting and stopping without jobs, some jobs for several processes that
+// end when no job is left, and the latency of single jobs.
 func perfScenario(ctx context.Context, b *bench) error {
 	all := b.among(ours, nodeDefaults)
 	type row struct{ start, speed, least, mean, most stats.Series }

@@ -63,7 +63,8 @@ func launch(ctx context.Context, f *family, p *programs, order subject.Order) (*
 	return w, nil
 }
 
-// ready waits until the process is ready. It returns an error if the process has another version than the one to be measured.
+// ready waits until the process is ready. It returns an error if the process has another version than the one to be
+// measured.
 func (w *process) ready(ctx context.Context) error {
 	m, err := w.reply(ctx)
 	if err == nil && w.family.version != "" && m.Ready != w.family.version {

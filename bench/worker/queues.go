@@ -20,8 +20,8 @@ const (
 	queueTime = 5 * time.Second
 )
 
-// queueLoads are the numbers of named queues and of processes, and the budgets: how many times as fast as one job of a queue at a
-// time it has to be.
+// queueLoads are the numbers of named queues and of processes, and the budgets: how many times as fast as one job of a
+// queue at a time it has to be.
 var queueLoads = []struct {
 	queues, processes int
 	budget            float64
@@ -125,8 +125,8 @@ func (b *bench) measureQueues(ctx context.Context, c contender, queues int) (spe
 	return speed, err
 }
 
-// checkPart refuses a run that ended early in which a job was executed twice, or is gone without having been executed, or
-// the other way round.
+// checkPart refuses a run that ended early in which a job was executed twice, or is gone without having been executed,
+// or the other way round.
 func (k *crew) checkPart(ctx context.Context, counts []uint32) error {
 	executed := 0
 	for i, n := range counts {

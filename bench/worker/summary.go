@@ -76,7 +76,8 @@ func byTitle(all []measured) (scenarios [][]measured) {
 	return scenarios
 }
 
-// sideBySide joins the tables of a scenario: first the columns that are the same on all servers, then the others of each server.
+// sideBySide joins the tables of a scenario: first the columns that are the same on all servers, then the others of
+// each server.
 func sideBySide(all []measured) report.Table {
 	joined := slices.Clone(all[0].table)
 	if len(all) == 1 {

@@ -9,19 +9,19 @@ import (
 )
 
 const (
-	// txBudget is the minimum speed of handlers that are given the transaction and do not use it, as a multiple of that of
-	// others.
+	// txBudget is the minimum speed of handlers that are given the transaction and do not use it, as a multiple of that
+	// of others.
 	txBudget = 0.9
-	// manyBudget is the minimum speed of handlers that are given the transaction for up to manyJobs jobs, which each write a row, as a
-	// multiple of that of handlers that are given one for each job.
+	// manyBudget is the minimum speed of handlers that are given the transaction for up to manyJobs jobs, which each
+	// write a row, as a multiple of that of handlers that are given one for each job.
 	manyBudget = 5
 	manyJobs   = 100
 	// writeJobs is the number of jobs that each write a row.
 	writeJobs = 20_000
 )
 
-// txScenario runs jobs whose handlers are given the transaction that completes them, and jobs whose handlers are not: once they do
-// nothing, once each job writes a row in the transaction that completes it. It compares ours with itself.
+// txScenario runs jobs whose handlers are given the transaction that completes them, and jobs whose handlers are not:
+// once they do nothing, once each job writes a row in the transaction that completes it. It compares ours with itself.
 func txScenario(ctx context.Context, b *bench) error {
 	empty, write := b.Scale(burndownJobs), b.Scale(writeJobs)
 	table := func(n int) []string { return []string{"create table written (id bigint)", ours.family.tables.fill(n)} }

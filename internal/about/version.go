@@ -12,8 +12,8 @@ import (
 	"github.com/gwsql/gw/pkg/migrate"
 )
 
-// Print prints the version of a program and the schema version that it installs. With a connection it also prints the version
-// of the schema in that database.
+// Print prints the version of a program and the schema version that it installs. With a connection it also prints the
+// version of the schema in that database.
 func Print(ctx context.Context, w io.Writer, program, connection, schema string) error {
 	available, err := migrate.Available()
 	if err != nil {

@@ -9,9 +9,9 @@ import (
 	"github.com/spf13/pflag"
 )
 
-// CheckHelp fails the test if the help of a command or of a subcommand is incomplete: each command needs a short line that
-// begins with a capital and ends without a full stop, a description, and an example that calls it; each flag needs a
-// description.
+// CheckHelp fails the test if the help of a command or of a subcommand is incomplete: each command needs a short line
+// that begins with a capital and ends without a full stop, a description, and an example that calls it; each flag needs
+// a description.
 func CheckHelp(t *testing.T, cmd *cobra.Command) {
 	t.Helper()
 	path := cmd.CommandPath()

@@ -42,8 +42,8 @@ type ForbiddenFlags struct {
 	Position Position
 }
 
-// Load reads the file at path. Its errors are [Problems], except errors of reading the file. getenv looks up the environment
-// variables that the file refers to.
+// Load reads the file at path. Its errors are [Problems], except errors of reading the file. getenv looks up the
+// environment variables that the file refers to.
 func Load(path string, getenv func(string) string) (*File, error) {
 	if isPreset(path) {
 		return nil, Problems{{Position: Position{Path: path}, Message: presetMessage()}}

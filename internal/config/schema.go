@@ -15,8 +15,8 @@ type part map[string]any
 // referencePattern matches a text that refers to an environment variable, whose value no schema knows.
 const referencePattern = `\$\{`
 
-// Schema returns the JSON Schema of config files, in draft 7, which editors support. What it refuses [Parse] refuses, too; Parse
-// also checks values that need the file's surroundings, and sizes of times.
+// Schema returns the JSON Schema of config files, in draft 7, which editors support. What it refuses [Parse] refuses,
+// too; Parse also checks values that need the file's surroundings, and sizes of times.
 func Schema() []byte {
 	top := properties(append(Settings(), Top()...), Most)
 	top["limits"].(part)["additionalProperties"] = limitSchema()

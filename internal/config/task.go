@@ -210,8 +210,8 @@ func (r *reader) batch(e entry) int {
 	return r.number(e, maxBatch)
 }
 
-// command returns a program with its arguments, and the same for messages. A bare name is looked up in $PATH; a relative path
-// is relative to dir.
+// command returns a program with its arguments, and the same for messages. A bare name is looked up in $PATH; a
+// relative path is relative to dir.
 func (r *reader) command(e entry, dir string) (command []string, shown string) {
 	var words []string
 	for i, element := range r.list(e) {

@@ -12,8 +12,8 @@ const (
 )
 
 // Backoff spaces the attempts to reach the database: 0.1 s, doubled each time up to 5 s. Each wait is a random time
-// between half and all of that, so that the workers of a fleet do not reconnect at the same time. The ceiling is how long
-// a worker stays away after the database is back. Its zero value is ready for use.
+// between half and all of that, so that the workers of a fleet do not reconnect at the same time. The ceiling is how
+// long a worker stays away after the database is back. Its zero value is ready for use.
 type Backoff struct{ ceiling time.Duration }
 
 // Next returns the time until the next attempt.

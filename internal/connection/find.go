@@ -16,9 +16,9 @@ func FromFlag(flag string, getenv func(string) string) (string, error) {
 	return Find(flag, "--connection", getenv)
 }
 
-// Find returns the connection string to use: the given one, otherwise the one of DATABASE_URL, otherwise the empty string if
-// PGHOST, PGDATABASE or PGSERVICE is set, so that the PG* variables apply. [pgxpool.ParseConfig] accepts the result. In errors
-// the given string is called name.
+// Find returns the connection string to use: the given one, otherwise the one of DATABASE_URL, otherwise the empty
+// string if PGHOST, PGDATABASE or PGSERVICE is set, so that the PG* variables apply. [pgxpool.ParseConfig] accepts the
+// result. In errors the given string is called name.
 //
 // A string can be a URL, a list of key=value, or the bare name of a database.
 //
@@ -62,8 +62,8 @@ func Find(given, name string, getenv func(string) string) (string, error) {
 	return text, nil
 }
 
-// isDatabaseName reports whether a text is a bare name, and not a URL or key=value list. A text with an @ is taken as a URL
-// without its scheme, so that its password does not appear as the name of a missing database.
+// isDatabaseName reports whether a text is a bare name, and not a URL or key=value list. A text with an @ is taken as a
+// URL without its scheme, so that its password does not appear as the name of a missing database.
 func isDatabaseName(text string) bool {
 	return text != "" && !strings.ContainsAny(text, "=@") && !strings.Contains(text, "://")
 }

@@ -11,8 +11,8 @@ import (
 	"github.com/gwsql/gw/internal/hint"
 )
 
-// mistake returns what is wrong with a connection string that is written in a wrong form, "" if it finds nothing. The result
-// contains no part of the string, which may hold a password.
+// mistake returns what is wrong with a connection string that is written in a wrong form, "" if it finds nothing. The
+// result contains no part of the string, which may hold a password.
 func mistake(text string) string {
 	if strings.HasPrefix(text, "jdbc:") {
 		return "it is a URL for Java, with jdbc: at its beginning; write postgres://user:password@host:port/database"

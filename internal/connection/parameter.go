@@ -9,7 +9,8 @@ import (
 	"strings"
 )
 
-// foreign are parameters of other clients, which the server would refuse as settings that it does not know, with what to write instead.
+// foreign are parameters of other clients, which the server would refuse as settings that it does not know, with what
+// to write instead.
 var foreign = map[string]string{
 	// Booleans and modes of TLS.
 	"ssl": "write sslmode=require, or sslmode=disable", "requiressl": "write sslmode=require", "sslaccept": "write sslmode=require or sslmode=verify-full",
@@ -74,8 +75,8 @@ func isBadPort(text string) bool {
 
 var sslModes = []string{"disable", "allow", "prefer", "require", "verify-ca", "verify-full"}
 
-// badValue returns which parameter of a connection string, or which variable, has a value that it cannot have, "" if it finds none. It
-// shows no value, which may be a part of a password that was not escaped.
+// badValue returns which parameter of a connection string, or which variable, has a value that it cannot have, "" if it
+// finds none. It shows no value, which may be a part of a password that was not escaped.
 func badValue(text string, getenv func(string) string) string {
 	given := parametersOf(text)
 	for _, p := range []struct {

@@ -19,8 +19,8 @@ const (
 	quietTime = 10 * time.Second
 )
 
-// OwnPool returns a pool of at most most connections with the configuration of another one, which the program uses for other
-// things. It connects on demand. Its sessions use UTF-8 and have only pg_catalog in their search_path.
+// OwnPool returns a pool of at most most connections with the configuration of another one, which the program uses for
+// other things. It connects on demand. Its sessions use UTF-8 and have only pg_catalog in their search_path.
 func OwnPool(ctx context.Context, callers *pgxpool.Pool, most int32) (*pgxpool.Pool, error) {
 	config := callers.Config()
 	config.MaxConns = min(config.MaxConns, most)
@@ -42,7 +42,8 @@ func OwnPool(ctx context.Context, callers *pgxpool.Pool, most int32) (*pgxpool.P
 }
 
 // pinSettings gives connections the settings of [Pin] until a pooler refuses one because of them. From then on they
-// have only those that poolers know, and only the schema-qualified names in our statements prevent the use of foreign objects.
+// have only those that poolers know, and only the schema-qualified names in our statements prevent the use of foreign
+// objects.
 func pinSettings(config *pgxpool.Config) {
 	var isRefused atomic.Bool
 	before, onError := config.BeforeConnect, config.ConnConfig.OnPgError

@@ -38,7 +38,8 @@ func (p *PoolWatch) Begin(pool *pgxpool.Pool, now time.Time) {
 	}
 }
 
-// HasLost reports whether the pool has lost a connection since the handler was called. The pool may still be closing it.
+// HasLost reports whether the pool has lost a connection since the handler was called. The pool may still be closing
+// it.
 func (p *PoolWatch) HasLost() bool {
 	if p.pool == nil {
 		return false
@@ -51,7 +52,8 @@ func (p *PoolWatch) HasLost() bool {
 	return true
 }
 
-// Pause waits after a call that has lost its connection, if the one before it had, too. Meanwhile the job is not claimed again.
+// Pause waits after a call that has lost its connection, if the one before it had, too. Meanwhile the job is not
+// claimed again.
 func (p *PoolWatch) Pause(handling context.Context) {
 	if !p.hasLost && p.lostBefore {
 		timer := time.NewTimer(min(p.retry.Next(), mostPause))

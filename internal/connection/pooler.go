@@ -54,9 +54,9 @@ const ownerAdvice = "privileges on the tables are not enough; run the worker as 
 // Neither happens in a session that is not shared.
 func IsLostStatement(state string) bool { return state == "26000" || state == "42P05" }
 
-// CheckPooler refuses a pool that cannot work because a pooler shares its connections, as in transaction mode. connect opens one more
-// connection to the pool's address; listens tells whether a program listens on such a connection. Without a pooler the check costs
-// one query.
+// CheckPooler refuses a pool that cannot work because a pooler shares its connections, as in transaction mode. connect
+// opens one more connection to the pool's address; listens tells whether a program listens on such a connection.
+// Without a pooler the check costs one query.
 func CheckPooler(ctx context.Context, pool *pgxpool.Pool, connect func(context.Context) (*pgx.Conn, error), listens bool) error {
 	ctx, cancel := context.WithTimeout(ctx, poolerTimeout)
 	defer cancel()

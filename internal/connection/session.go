@@ -11,15 +11,15 @@ import (
 	"github.com/jackc/pgx/v5/pgconn"
 )
 
-// OwnPath is the search_path of a session that runs only our own statements: functions, operators and types of other schemas
-// cannot hide PostgreSQL's own.
+// OwnPath is the search_path of a session that runs only our own statements: functions, operators and types of other
+// schemas cannot hide PostgreSQL's own.
 const OwnPath = "pg_catalog, pg_temp"
 
 // driverSettings are the settings on which pgx relies.
 var driverSettings = map[string]string{"client_encoding": "UTF8", "standard_conforming_strings": "on"}
 
-// pooledSettings are the settings of a session of ours that poolers know, ownSettings the others. The database or the role may
-// have other values.
+// pooledSettings are the settings of a session of ours that poolers know, ownSettings the others. The database or the
+// role may have other values.
 var (
 	pooledSettings = map[string]string{"datestyle": "ISO, MDY", "timezone": "UTC"}
 	ownSettings    = map[string]string{
@@ -33,12 +33,12 @@ var (
 	}
 )
 
-// Speak sets what pgx relies on, such as the encoding of texts in Go, whatever the settings of the database and of the role. Poolers
-// know these parameters.
+// Speak sets what pgx relies on, such as the encoding of texts in Go, whatever the settings of the database and of the
+// role. Poolers know these parameters.
 func Speak(config *pgx.ConnConfig) { set(config, driverSettings) }
 
-// Pin gives a session that runs only our own statements the settings on which they rely. A pooler may refuse them; then pooled
-// leaves out those that poolers do not know.
+// Pin gives a session that runs only our own statements the settings on which they rely. A pooler may refuse them; then
+// pooled leaves out those that poolers do not know.
 func Pin(config *pgx.ConnConfig, pooled bool) {
 	set(config, driverSettings)
 	set(config, pooledSettings)
@@ -47,8 +47,8 @@ func Pin(config *pgx.ConnConfig, pooled bool) {
 	}
 }
 
-// Settings returns the statements, each after a semicolon, that give a session or a transaction the settings of [Pin]. The scope is
-// session or local.
+// Settings returns the statements, each after a semicolon, that give a session or a transaction the settings of [Pin].
+// The scope is session or local.
 func Settings(scope string) string {
 	var text strings.Builder
 	for _, settings := range []map[string]string{driverSettings, pooledSettings, ownSettings} {

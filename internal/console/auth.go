@@ -31,8 +31,8 @@ func byHeader(name string) func(*http.Request) (gwui.Viewer, error) {
 	}
 }
 
-// passwords are the password hashes of the users. Hashing takes a tenth of a second, so a keyed digest of each password that
-// was correct is kept.
+// passwords are the password hashes of the users. Hashing takes a tenth of a second, so a keyed digest of each password
+// that was correct is kept.
 type passwords struct {
 	hashes map[string][]byte
 	key    []byte

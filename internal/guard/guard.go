@@ -1,5 +1,5 @@
-// Package guard calls what the program of a user has given to a library: its functions, the methods of its errors, its logger.
-// Any of them may panic or end its goroutine, which must not end the library's goroutines or the process.
+// Package guard calls what the program of a user has given to a library: its functions, the methods of its errors, its
+// logger. Any of them may panic or end its goroutine, which must not end the library's goroutines or the process.
 package guard
 
 import (
@@ -59,8 +59,8 @@ func As[E error](err error) (found E, ok bool) {
 	return found, ok
 }
 
-// Text returns the text of err. If it cannot be printed, the text says so, and names the type of the innermost error that is
-// the cause.
+// Text returns the text of err. If it cannot be printed, the text says so, and names the type of the innermost error
+// that is the cause.
 func Text(err error) string {
 	text, fault := printed(err)
 	if fault == nil {

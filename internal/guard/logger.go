@@ -9,8 +9,8 @@ import (
 	"sync"
 )
 
-// Logger returns a logger that writes to the same handler and outlives its panics: the line is lost, and the first panic is
-// reported on stderr.
+// Logger returns a logger that writes to the same handler and outlives its panics: the line is lost, and the first
+// panic is reported on stderr.
 func Logger(logger *slog.Logger) *slog.Logger {
 	if _, isGuarded := logger.Handler().(*handler); isGuarded {
 		return logger

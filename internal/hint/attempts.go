@@ -24,8 +24,8 @@ const (
 	resolving  = "hostname resolving error: "
 )
 
-// shorten returns err with one line for each address if it contains a failed connection. By default pgx tries each address
-// with TLS and then without, and its text has a line for each attempt.
+// shorten returns err with one line for each address if it contains a failed connection. By default pgx tries each
+// address with TLS and then without, and its text has a line for each attempt.
 func shorten(err error) error {
 	var failed *pgconn.ConnectError
 	if !errors.As(err, &failed) {

@@ -8,8 +8,8 @@ import (
 	"github.com/jackc/pgx/v5/pgconn"
 )
 
-// For returns err, with a remedy if it contains an error of the database for which one is known, and with a shorter text if it
-// contains a failed connection.
+// For returns err, with a remedy if it contains an error of the database for which one is known, and with a shorter
+// text if it contains a failed connection.
 func For(err error) error {
 	err = shorten(err)
 	var refusal *pgconn.PgError

@@ -1,4 +1,5 @@
-// Package inspect reads the results of the functions that describe a queue, for the commands of gw-run and for the console.
+// Package inspect reads the results of the functions that describe a queue, for the commands of gw-run and for the
+// console.
 package inspect
 
 import (

@@ -5,8 +5,9 @@ import (
 	"encoding/json"
 )
 
-// Indent returns JSON with indentation, without changing its numbers and names. Text that is no JSON, and JSON that would become more
-// than eight times as long, is returned as it is: six thousand brackets, each inside the one before, would need 72 MB of blanks.
+// Indent returns JSON with indentation, without changing its numbers and names. Text that is no JSON, and JSON that
+// would become more than eight times as long, is returned as it is: six thousand brackets, each inside the one before,
+// would need 72 MB of blanks.
 func Indent(text string) string {
 	var b bytes.Buffer
 	if indentedSize(text) > 8*len(text)+1<<16 || json.Indent(&b, []byte(text), "", "  ") != nil {

@@ -80,8 +80,8 @@ func (c Counts) Of(state string) int64 {
 	return map[string]int64{"ready": c.Ready, "scheduled": c.Scheduled, "running": c.Running, "failed": c.Failed}[state]
 }
 
-// Estimate returns a number of jobs as it is to be shown, and the sign before it: none if all were counted, else ~ and the number
-// with three digits, or < and what the sample would hardly have missed (a chance of 5 %) if it has none.
+// Estimate returns a number of jobs as it is to be shown, and the sign before it: none if all were counted, else ~ and
+// the number with three digits, or < and what the sample would hardly have missed (a chance of 5 %) if it has none.
 func Estimate(jobs int64, scale float64) (sign string, shown int64) {
 	switch {
 	case scale <= 1:

@@ -9,8 +9,8 @@ const StepJobs = 1000
 // Act is an action on jobs.
 type Act struct {
 	Did string // what it has done, such as "Retried"
-	// call is the call of an SQL function that returns the changed jobs, with args as $2 and so on, IDS for an array of ids, and
-	// BEFORE for the number of jobs in earlier steps.
+	// call is the call of an SQL function that returns the changed jobs, with args as $2 and so on, IDS for an array of
+	// ids, and BEFORE for the number of jobs in earlier steps.
 	call   string
 	args   []any
 	failed string // why it skips failed jobs; empty if it does not skip them

@@ -36,8 +36,8 @@ type Outcome struct {
 	Reason string `json:"reason,omitempty"`
 }
 
-// Step changes some jobs in a transaction, after the number of jobs in earlier steps. Jobs that no longer match the selection
-// have no outcome.
+// Step changes some jobs in a transaction, after the number of jobs in earlier steps. Jobs that no longer match the
+// selection have no outcome.
 func (c Change) Step(ctx context.Context, conn *pgx.Conn, schema string, ids []int64, before int) ([]Outcome, error) {
 	wanted, args := `select w.id from pg_catalog.unnest($1::bigint[]) as w (id)`, append([]any{ids}, c.Act.args...)
 	if c.Selection != nil {

@@ -24,8 +24,8 @@ func usualPlaces() []string {
 	}
 }
 
-// findBinaries returns the folder with initdb and postgres: the one that pg_config prints, otherwise the one in PATH, otherwise
-// the newest of those that match the patterns.
+// findBinaries returns the folder with initdb and postgres: the one that pg_config prints, otherwise the one in PATH,
+// otherwise the newest of those that match the patterns.
 func findBinaries(patterns []string) (string, error) {
 	var candidates []string
 	if out, err := exec.Command("pg_config", "--bindir").Output(); err == nil {

@@ -24,8 +24,8 @@ const (
 	logTail = 2000
 )
 
-// cleanUpCluster is the watchdog's script for a cluster in the folder $1. It waits until the server has removed its pid file,
-// not until the pid is gone, because an orphan may remain a zombie.
+// cleanUpCluster is the watchdog's script for a cluster in the folder $1. It waits until the server has removed its pid
+// file, not until the pid is gone, because an orphan may remain a zombie.
 const cleanUpCluster = `
 pidfile=$1/data/postmaster.pid
 if [ -e "$pidfile" ]; then kill -QUIT "$(head -n 1 "$pidfile")"; fi
@@ -96,8 +96,8 @@ func (c *cluster) serve(ctx context.Context) (*Server, error) {
 	return server, nil
 }
 
-// newCluster creates the folder of a cluster in another folder; an empty name is the folder of temporary files. Only its owner
-// can read it, because every client of the socket is a superuser.
+// newCluster creates the folder of a cluster in another folder; an empty name is the folder of temporary files. Only
+// its owner can read it, because every client of the socket is a superuser.
 func newCluster(in string) (*cluster, error) {
 	owner, err := serverOwner()
 	if err != nil {

@@ -2,8 +2,8 @@ package pgtemp
 
 import "syscall"
 
-// detached returns attributes with which Ctrl-C in the console does not reach a child. The owner is always nil, because there
-// is no root on Windows.
+// detached returns attributes with which Ctrl-C in the console does not reach a child. The owner is always nil, because
+// there is no root on Windows.
 func detached(*owner) *syscall.SysProcAttr {
 	return &syscall.SysProcAttr{CreationFlags: syscall.CREATE_NEW_PROCESS_GROUP}
 }

@@ -70,8 +70,8 @@ func removeContainer(id string) error {
 	return err
 }
 
-// docker runs the docker command and returns its output. The error contains its stderr, but not its arguments, which may
-// contain the password.
+// docker runs the docker command and returns its output. The error contains its stderr, but not its arguments, which
+// may contain the password.
 func docker(ctx context.Context, args ...string) (string, error) {
 	var stdout, stderr bytes.Buffer
 	cmd := exec.CommandContext(ctx, "docker", args...)

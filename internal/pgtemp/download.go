@@ -57,8 +57,8 @@ func newDownload(o Options) (*download, error) {
 	}}, nil
 }
 
-// save writes the archive to a new file and compares it with the mirror's checksum if there is one. Its errors explain why the
-// download failed.
+// save writes the archive to a new file and compares it with the mirror's checksum if there is one. Its errors explain
+// why the download failed.
 func (d *download) save(ctx context.Context, path string) error {
 	sum, err := d.saveArchive(ctx, path)
 	if err != nil {
@@ -112,8 +112,8 @@ func (d *download) checksum(ctx context.Context) (string, error) {
 	return strings.ToLower(sum), nil
 }
 
-// get returns the mirror's content at a path and its size in bytes, -1 if that is not known. Reads fail with errStalled if no
-// data arrives for stallTimeout.
+// get returns the mirror's content at a path and its size in bytes, -1 if that is not known. Reads fail with errStalled
+// if no data arrives for stallTimeout.
 func (d *download) get(ctx context.Context, path string) (io.ReadCloser, int64, error) {
 	d.status.set("waiting for an answer from " + d.mirror.Host)
 	ctx, cancel := context.WithCancelCause(ctx)

@@ -23,8 +23,8 @@ func (e statusError) Error() string {
 	return fmt.Sprintf("HTTP %d %s", e.code, http.StatusText(e.code))
 }
 
-// explain returns an error that says why a request to the mirror failed: because of the name, the network, the mirror or this
-// machine.
+// explain returns an error that says why a request to the mirror failed: because of the name, the network, the mirror
+// or this machine.
 func (d *download) explain(err error) error {
 	if errors.Is(err, context.Canceled) && !errors.Is(err, errStalled) {
 		return err

@@ -186,7 +186,8 @@ func TestALongDownloadSaysHowFarItIs(t *testing.T) {
 	d.status.end()
 }
 
-// wantFault wants a download to fail with these words, as the reason that a source is not available, and to leave nothing.
+// wantFault wants a download to fail with these words, as the reason that a source is not available, and to leave
+// nothing.
 func wantFault(t *testing.T, d *download, words ...string) {
 	t.Helper()
 	cache := t.TempDir()

@@ -58,8 +58,8 @@ func (o Options) cache() (string, error) {
 	return filepath.Join(user, "gw"), nil
 }
 
-// fetch downloads the server's binaries into home. It moves them there at once when they are complete, so that concurrent
-// starts do not interfere.
+// fetch downloads the server's binaries into home. It moves them there at once when they are complete, so that
+// concurrent starts do not interfere.
 func fetch(ctx context.Context, cache, home string, d *download) error {
 	if err := makeCache(cache); err != nil {
 		return fmt.Errorf("make the cache folder: %w", err)

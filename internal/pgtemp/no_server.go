@@ -5,8 +5,8 @@ import (
 	"strings"
 )
 
-// NoServerError is the error of [Start] if no source has a server. Its text is one paragraph: the reason of each source, then
-// the remedies. The caller can append further remedies after a semicolon.
+// NoServerError is the error of [Start] if no source has a server. Its text is one paragraph: the reason of each
+// source, then the remedies. The caller can append further remedies after a semicolon.
 type NoServerError struct {
 	reasons  []string
 	remedies []string

@@ -11,8 +11,8 @@ import (
 // owner is the user that runs a server, if it is not the current user.
 type owner struct{ uid, gid int }
 
-// serverOwner returns the user that runs a server, nil for the current one. PostgreSQL refuses to run as root, so for root it
-// returns postgres, a user that most packages create, otherwise nobody.
+// serverOwner returns the user that runs a server, nil for the current one. PostgreSQL refuses to run as root, so for
+// root it returns postgres, a user that most packages create, otherwise nobody.
 func serverOwner() (*owner, error) {
 	if os.Geteuid() != 0 {
 		return nil, nil

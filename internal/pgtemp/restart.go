@@ -8,9 +8,9 @@ import (
 
 var errNoCluster = errors.New("the server does not run from local binaries")
 
-// Halt stops the server like `pg_ctl stop`, in mode fast, or in mode immediate, after which the next start recovers as after a
-// crash. The data is kept, with every committed transaction if synchronous_commit is on. Only a server from local binaries can
-// be halted.
+// Halt stops the server like `pg_ctl stop`, in mode fast, or in mode immediate, after which the next start recovers as
+// after a crash. The data is kept, with every committed transaction if synchronous_commit is on. Only a server from
+// local binaries can be halted.
 func (s *Server) Halt(immediate bool) error {
 	if s.cluster == nil {
 		return errNoCluster

@@ -1,9 +1,9 @@
 // Package pgtemp starts a temporary PostgreSQL server: for a demo on a machine without one, and for tests.
 //
-// The server runs from local binaries, otherwise in Docker, otherwise from binaries downloaded once into the user's cache. As
-// PostgreSQL refuses to run as root, root starts it as another user. Only the process that started it can connect, unless it
-// runs in Docker, where it has a password. The server does not keep its data across a crash, and it ends with the process that
-// started it, however that process ends.
+// The server runs from local binaries, otherwise in Docker, otherwise from binaries downloaded once into the user's
+// cache. As PostgreSQL refuses to run as root, root starts it as another user. Only the process that started it can
+// connect, unless it runs in Docker, where it has a password. The server does not keep its data across a crash, and it
+// ends with the process that started it, however that process ends.
 package pgtemp
 
 import (
@@ -27,18 +27,19 @@ const (
 
 // Options are the sources and settings of a server. The zero value allows any source.
 type Options struct {
-	// BinDir is the folder with initdb and postgres. Default: the first of those found by pg_config, in PATH and in the usual
-	// folders of packages, the newest version first. Set it to choose among several installed versions.
+	// BinDir is the folder with initdb and postgres. Default: the first of those found by pg_config, in PATH and in the
+	// usual folders of packages, the newest version first. Set it to choose among several installed versions.
 	BinDir string
 
-	// LocalOnly excludes Docker and downloads. Default: both are allowed. Set it where neither may happen without consent.
+	// LocalOnly excludes Docker and downloads. Default: both are allowed. Set it where neither may happen without
+	// consent.
 	LocalOnly bool
 
 	// Settings are server settings by name, such as max_connections. They take precedence over our own. Default: none.
 	Settings map[string]string
 
-	// Dir is the folder in which the server's own folder is created. Default: the folder of temporary files. [InMemory] is
-	// several times as fast, especially for creating databases.
+	// Dir is the folder in which the server's own folder is created. Default: the folder of temporary files. [InMemory]
+	// is several times as fast, especially for creating databases.
 	Dir string
 
 	// CacheDir is the folder for downloaded binaries. Default: gw in the user's cache folder, for root /var/cache/gw.
@@ -47,8 +48,8 @@ type Options struct {
 	// Mirror is the URL, http or https, of the Maven repository that downloads come from. Default: Maven Central.
 	Mirror string
 
-	// Log receives a line about the source of the server before any slow step, and a line every few seconds during a slow step;
-	// on a terminal these lines overwrite each other. Default: no output.
+	// Log receives a line about the source of the server before any slow step, and a line every few seconds during a
+	// slow step; on a terminal these lines overwrite each other. Default: no output.
 	Log io.Writer
 
 	status *status // writes to Log
@@ -61,8 +62,8 @@ type Server struct {
 	cluster *cluster // nil with Docker
 }
 
-// Start starts a server and returns when it accepts connections. ctx applies to the start only; the server runs until Stop, or
-// until this process ends. The error is a [NoServerError] if no source has a server.
+// Start starts a server and returns when it accepts connections. ctx applies to the start only; the server runs until
+// Stop, or until this process ends. The error is a [NoServerError] if no source has a server.
 func Start(ctx context.Context, o Options) (*Server, error) {
 	sources := []source{
 		{"local binaries", "install PostgreSQL's server (" + installCommand() + ")", startLocal},
@@ -133,7 +134,8 @@ func newServer(ctx context.Context, address url.URL, exited <-chan struct{}, sto
 	return server, nil
 }
 
-// WaitReady waits until the server at a URL accepts a connection. exited, if not nil, is closed when its process has ended.
+// WaitReady waits until the server at a URL accepts a connection. exited, if not nil, is closed when its process has
+// ended.
 func WaitReady(ctx context.Context, databaseURL string, exited <-chan struct{}) error {
 	ctx, cancel := context.WithTimeout(ctx, startTimeout)
 	defer cancel()

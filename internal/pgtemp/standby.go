@@ -10,8 +10,8 @@ import (
 	"path/filepath"
 )
 
-// Standby creates a hot standby of this server, which it restarts, and returns when both accept connections. follow, if not
-// empty, is the primary_conninfo of the standby; by default it is the address of this server.
+// Standby creates a hot standby of this server, which it restarts, and returns when both accept connections. follow, if
+// not empty, is the primary_conninfo of the standby; by default it is the address of this server.
 func (s *Server) Standby(ctx context.Context, follow string) (*Server, error) {
 	if err := s.Halt(false); err != nil {
 		return nil, err

@@ -18,8 +18,8 @@ const (
 	clearLine = "\r\x1b[K"
 )
 
-// status prints the current step of a start, until the start ends: on a terminal by a line that is overwritten, elsewhere by a
-// line every few seconds. Other lines are written through it. A nil status prints nothing.
+// status prints the current step of a start, until the start ends: on a terminal by a line that is overwritten,
+// elsewhere by a line every few seconds. Other lines are written through it. A nil status prints nothing.
 type status struct {
 	terminal bool
 	done     chan struct{}

@@ -13,8 +13,8 @@ import (
 	"github.com/ulikunitz/xz"
 )
 
-// unpack creates the folder home with the files of an archive: a zip that contains a .txz. All users can read the files,
-// because the server may run as another user. Nothing is written outside home.
+// unpack creates the folder home with the files of an archive: a zip that contains a .txz. All users can read the
+// files, because the server may run as another user. Nothing is written outside home.
 func unpack(archive, home string) error {
 	jar, err := zip.OpenReader(archive)
 	if err != nil {

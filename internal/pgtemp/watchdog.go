@@ -7,16 +7,16 @@ import (
 	"runtime"
 )
 
-// A watchdog cleans up if this process ends without cleaning up itself: because it was killed, panicked, or called os.Exit. It
-// is a shell that reads from a pipe of this process. A word on the pipe ends it without clean-up; the end of the pipe means
-// that this process has ended.
+// A watchdog cleans up if this process ends without cleaning up itself: because it was killed, panicked, or called
+// os.Exit. It is a shell that reads from a pipe of this process. A word on the pipe ends it without clean-up; the end
+// of the pipe means that this process has ended.
 type watchdog struct {
 	cmd  *exec.Cmd
 	line io.WriteCloser
 }
 
-// startWatchdog starts a watchdog that runs script, with args as $1, $2 and so on, when this process has ended. It does nothing
-// on Windows, which has no sh.
+// startWatchdog starts a watchdog that runs script, with args as $1, $2 and so on, when this process has ended. It does
+// nothing on Windows, which has no sh.
 func startWatchdog(script string, args ...string) (*watchdog, error) {
 	if runtime.GOOS == "windows" {
 		return nil, nil

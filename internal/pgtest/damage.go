@@ -9,8 +9,9 @@ import (
 	"github.com/jackc/pgx/v5/pgxpool"
 )
 
-// Damage deletes the TOAST chunks of the payload that was stored last, so that reading it fails and deleting its job does
-// not. The payload must be large enough to be stored out of line, and no job may be locked. Damage needs a superuser.
+// Damage deletes the TOAST chunks of the payload that was stored last, so that reading it fails and deleting its job
+// does not. The payload must be large enough to be stored out of line, and no job may be locked. Damage needs a
+// superuser.
 func Damage(t testing.TB, pool *pgxpool.Pool) {
 	t.Helper()
 	tx, err := pool.Begin(t.Context())
@@ -41,8 +42,8 @@ func Damage(t testing.TB, pool *pgxpool.Pool) {
 		t.Fatal(err)
 	}
 
-	// A chunk is found and deleted again, whatever the snapshot, until vacuum has removed it, and vacuum leaves what another
-	// transaction may still see, an autovacuum of the database for example.
+	// A chunk is found and deleted again, whatever the snapshot, until vacuum has removed it, and vacuum leaves what
+	// another transaction may still see, an autovacuum of the database for example.
 	ctx, cancel := context.WithTimeout(t.Context(), patience)
 	defer cancel()
 	for gone := false; !gone; {

@@ -5,8 +5,8 @@ import (
 	"testing"
 )
 
-// Example is [Database] for an Example function, which has no testing.TB. It returns the URL of the database and a function that
-// drops it. Errors panic, which fails the example.
+// Example is [Database] for an Example function, which has no testing.TB. It returns the URL of the database and a
+// function that drops it. Errors panic, which fails the example.
 func Example() (databaseURL string, drop func()) {
 	tb := &exampleTB{}
 	return Database(tb), tb.finish

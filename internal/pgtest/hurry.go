@@ -10,8 +10,8 @@ import (
 
 const (
 	hurriedDeadAfter = "2 seconds"
-	// slowDeadAfter is the value of dead_after after slowTime. On a machine that pauses for a second now and then, heartbeats
-	// have gaps, so that live workers would count as dead after two seconds.
+	// slowDeadAfter is the value of dead_after after slowTime. On a machine that pauses for a second now and then,
+	// heartbeats have gaps, so that live workers would count as dead after two seconds.
 	slowDeadAfter = "12 seconds"
 	slowTime      = 20 * time.Second
 )

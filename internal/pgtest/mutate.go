@@ -15,9 +15,9 @@ type Session interface {
 	QueryRow(ctx context.Context, sql string, args ...any) pgx.Row
 }
 
-// Mutate replaces a part of the body of one of our functions in the schema graphile_worker, which breaks a rule that a test must
-// then detect. It returns an error unless the body contains the part exactly once: then the function has changed, and the
-// mutant must change as well.
+// Mutate replaces a part of the body of one of our functions in the schema graphile_worker, which breaks a rule that a
+// test must then detect. It returns an error unless the body contains the part exactly once: then the function has
+// changed, and the mutant must change as well.
 func Mutate(ctx context.Context, s Session, function, sound, broken string) error {
 	var definition string
 	err := s.QueryRow(ctx, `

@@ -1,7 +1,7 @@
 // Package pgtest gives every test a PostgreSQL database of its own.
 //
-// A test package calls [Main] from its TestMain. The server is the one of GW_TEST_DATABASE_URL, on which the databases of the
-// tests are created and dropped, otherwise a private one from local binaries that ends with the tests.
+// A test package calls [Main] from its TestMain. The server is the one of GW_TEST_DATABASE_URL, on which the databases
+// of the tests are created and dropped, otherwise a private one from local binaries that ends with the tests.
 package pgtest
 
 import (
@@ -27,20 +27,21 @@ import (
 )
 
 const (
-	// serverVariable is the environment variable with the URL of a server whose role may create databases. If Main starts a
-	// server, it sets the variable for the tests and the programs that they start.
+	// serverVariable is the environment variable with the URL of a server whose role may create databases. If Main
+	// starts a server, it sets the variable for the tests and the programs that they start.
 	serverVariable = "GW_TEST_DATABASE_URL"
 
-	// binariesVariable is the environment variable with the folder of initdb and postgres for private servers, with which one
-	// machine can test several versions. Default: the folder that pgtemp finds.
+	// binariesVariable is the environment variable with the folder of initdb and postgres for private servers, with
+	// which one machine can test several versions. Default: the folder that pgtemp finds.
 	binariesVariable = "GW_TEST_BIN_DIR"
 
-	// templateVariable is the environment variable with the name of a migrated database on the server from which tests' databases
-	// are copied, in place of one with the functions as they are: tests/go/mutants has changed one of them there.
+	// templateVariable is the environment variable with the name of a migrated database on the server from which tests'
+	// databases are copied, in place of one with the functions as they are: tests/go/mutants has changed one of them
+	// there.
 	templateVariable = "GW_TEST_TEMPLATE"
 
-	// timeout is the timeout of each step of creating and dropping a database. It is long because it only matters when a test
-	// fails.
+	// timeout is the timeout of each step of creating and dropping a database. It is long because it only matters when
+	// a test fails.
 	timeout = 5 * time.Minute
 
 	// objectInUse is the SQLSTATE of dropping an object that is in use.
@@ -54,7 +55,8 @@ const (
 func Main(m *testing.M) { os.Exit(run(m)) }
 
 func run(m *testing.M) (code int) {
-	// This applies to machines with few processors, too, because tests mostly wait. A flag on the command line takes precedence.
+	// This applies to machines with few processors, too, because tests mostly wait. A flag on the command line takes
+	// precedence.
 	if err := flag.Set("test.parallel", strconv.Itoa(max(atOnce, runtime.GOMAXPROCS(0)))); err != nil {
 		fmt.Fprintln(os.Stderr, err)
 		return 1
@@ -84,8 +86,8 @@ func options(settings map[string]string) pgtemp.Options {
 	return pgtemp.Options{BinDir: os.Getenv(binariesVariable), LocalOnly: true, Settings: settings, Dir: pgtemp.InMemory()}
 }
 
-// Server starts a private server for a test that needs its own, to kill it or to change its settings. It is stopped after the
-// test.
+// Server starts a private server for a test that needs its own, to kill it or to change its settings. It is stopped
+// after the test.
 func Server(t testing.TB, settings map[string]string) *pgtemp.Server {
 	t.Helper()
 	server, err := pgtemp.Start(context.Background(), options(settings))
@@ -100,8 +102,8 @@ func Server(t testing.TB, settings map[string]string) *pgtemp.Server {
 	return server
 }
 
-// Database returns the URL of a new database with the schema graphile_worker as pkg/migrate installs it. After the test the
-// database is dropped, even if sessions are still connected.
+// Database returns the URL of a new database with the schema graphile_worker as pkg/migrate installs it. After the test
+// the database is dropped, even if sessions are still connected.
 func Database(t testing.TB) string {
 	t.Helper()
 	return DatabaseOn(t, sharedServer(t))
@@ -125,8 +127,8 @@ func DatabaseOn(t testing.TB, server string) string {
 	})
 }
 
-// copying returns the option of create database that is fastest: copying files. Servers before PostgreSQL 15 do that always;
-// later ones write each page to the WAL by default.
+// copying returns the option of create database that is fastest: copying files. Servers before PostgreSQL 15 do that
+// always; later ones write each page to the WAL by default.
 func copying(admin *pgx.Conn) string {
 	version, err := strconv.Atoi(strings.FieldsFunc(admin.PgConn().ParameterStatus("server_version"), isNoDigit)[0])
 	if err != nil || version < 15 {
@@ -145,8 +147,8 @@ func EmptyDatabase(t testing.TB) string {
 	})
 }
 
-// EncodedDatabase returns the URL of a new, empty database with an encoding, which is dropped after the test like that of
-// [Database].
+// EncodedDatabase returns the URL of a new, empty database with an encoding, which is dropped after the test like that
+// of [Database].
 func EncodedDatabase(t testing.TB, encoding string) string {
 	t.Helper()
 	return create(t, sharedServer(t), func(ctx context.Context, admin *pgx.Conn, name string) error {

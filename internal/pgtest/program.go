@@ -8,8 +8,8 @@ import (
 	"testing"
 )
 
-// programsVariable is the environment variable with a folder that contains gw-run and gw-migrate: make test builds them once for
-// all packages.
+// programsVariable is the environment variable with a folder that contains gw-run and gw-migrate: make test builds them
+// once for all packages.
 const programsVariable = "GW_TEST_PROGRAMS"
 
 var (
@@ -17,9 +17,9 @@ var (
 	builtPrograms = make(map[string]bool) // by name
 )
 
-// Program returns the path of gw-run or gw-migrate in the folder of GW_TEST_PROGRAMS. Without that variable it builds the program
-// on the first call beside the test's own binary, in a folder that the go command removes after the tests. The programs are
-// built without cgo, as for a release.
+// Program returns the path of gw-run or gw-migrate in the folder of GW_TEST_PROGRAMS. Without that variable it builds
+// the program on the first call beside the test's own binary, in a folder that the go command removes after the tests.
+// The programs are built without cgo, as for a release.
 func Program(t testing.TB, name string) string {
 	t.Helper()
 	if dir := os.Getenv(programsVariable); dir != "" {

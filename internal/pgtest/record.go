@@ -12,8 +12,8 @@ import (
 	"github.com/jackc/pgx/v5"
 )
 
-// recordVariable is the environment variable with a file. Each statement that pkg/shim sends through a pool of a test is appended
-// to it as a line of JSON; see make calls.
+// recordVariable is the environment variable with a file. Each statement that pkg/shim sends through a pool of a test
+// is appended to it as a line of JSON; see make calls.
 const recordVariable = "GW_TEST_RECORD"
 
 // recorder is the tracer of tests' pools that records statements.
@@ -50,8 +50,9 @@ func (r *recorder) TraceBatchStart(ctx context.Context, _ *pgx.Conn, data pgx.Tr
 func (r *recorder) TraceBatchQuery(context.Context, *pgx.Conn, pgx.TraceBatchQueryData) {}
 func (r *recorder) TraceBatchEnd(context.Context, *pgx.Conn, pgx.TraceBatchEndData)     {}
 
-// note records a statement once, if it is a call of the queue by pkg/shim or a completion that CompletionOf returned to a test.
-// Calls in the schema for roles are recorded like calls in the queue's own, because their functions have the same names.
+// note records a statement once, if it is a call of the queue by pkg/shim or a completion that CompletionOf returned to
+// a test. Calls in the schema for roles are recorded like calls in the queue's own, because their functions have the
+// same names.
 func (r *recorder) note(sql string) {
 	sql = strings.ReplaceAll(sql, `"graphile_worker_api".`, `"graphile_worker".`)
 	if !strings.Contains(sql, `"graphile_worker".`) || !isFromShim() && !strings.HasPrefix(sql, `select "graphile_worker"._gw_complete_all(`) {

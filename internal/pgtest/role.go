@@ -9,8 +9,8 @@ import (
 	"github.com/jackc/pgx/v5/pgxpool"
 )
 
-// Role creates a role without the right to log in. After the test it is dropped with everything that it owns in the pool's
-// database.
+// Role creates a role without the right to log in. After the test it is dropped with everything that it owns in the
+// pool's database.
 func Role(t testing.TB, pool *pgxpool.Pool) (name string) {
 	t.Helper()
 	name = "gw_test_" + strings.ToLower(rand.Text())

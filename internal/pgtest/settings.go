@@ -47,8 +47,9 @@ var oddValues = map[string]string{
 	"xmloption":                     "document",
 }
 
-// usualValues are the settings of these categories that have nothing to do with the form of values, plans, isolation or quoting:
-// names of folders and tablespaces, vacuum, libraries, messages, and what a test of its own sets, because it forbids something.
+// usualValues are the settings of these categories that have nothing to do with the form of values, plans, isolation or
+// quoting: names of folders and tablespaces, vacuum, libraries, messages, and what a test of its own sets, because it
+// forbids something.
 var usualValues = []string{
 	"check_function_bodies", "client_encoding", "client_min_messages", "createrole_self_grant", "default_table_access_method", "default_tablespace",
 	"default_toast_compression", "default_transaction_read_only", "dynamic_library_path", "event_triggers", "extension_control_path",
@@ -60,8 +61,9 @@ var usualValues = []string{
 	"synchronize_seqscans", "temp_tablespaces", "transaction_timeout",
 }
 
-// MakeOdd gives a database an unusual value of each setting that users and superusers may set and that changes the form of values,
-// plans, isolation or quoting. A setting that it does not know fails the test. The caller's sessions are not changed.
+// MakeOdd gives a database an unusual value of each setting that users and superusers may set and that changes the form
+// of values, plans, isolation or quoting. A setting that it does not know fails the test. The caller's sessions are not
+// changed.
 func MakeOdd(t testing.TB, databaseURL string) {
 	t.Helper()
 	err := withAdmin(databaseURL, makeOdd)

@@ -65,8 +65,8 @@ func typeName(ctx context.Context, conn *pgx.Conn, oid uint32) (name string, err
 	return name, nil
 }
 
-// KeepCalls writes the calls of a release to the file path: the public functions of a migrated database, and the statements in
-// the file recorded, which has one JSON string per line, with their types in that database.
+// KeepCalls writes the calls of a release to the file path: the public functions of a migrated database, and the
+// statements in the file recorded, which has one JSON string per line, with their types in that database.
 func KeepCalls(ctx context.Context, conn *pgx.Conn, recorded, path string) error {
 	lines, err := os.ReadFile(recorded)
 	if err != nil {

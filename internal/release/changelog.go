@@ -12,8 +12,8 @@ import (
 
 const unreleased = "## [Unreleased]\n"
 
-// Cut makes a release of the repository in a directory: it writes the checksums of all migrations, and a version and a date
-// over the unreleased section of the changelog. On an error it changes nothing.
+// Cut makes a release of the repository in a directory: it writes the checksums of all migrations, and a version and a
+// date over the unreleased section of the changelog. On an error it changes nothing.
 func Cut(repository, version string, date time.Time) error {
 	if !regexp.MustCompile(`^\d+\.\d+\.\d+(-[0-9A-Za-z.-]+)?$`).MatchString(version) {
 		return fmt.Errorf("version %q: it is not written as 1.2.3", version)

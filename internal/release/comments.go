@@ -14,8 +14,8 @@ var (
 	sentence    = regexp.MustCompile(`^.*?[.](?:\s|$)`)
 )
 
-// WithComments returns a file with a `comment on` after each internal function (_gw_...) that has none: the first sentence of the
-// comment above it.
+// WithComments returns a file with a `comment on` after each internal function (_gw_...) that has none: the first
+// sentence of the comment above it.
 func WithComments(text string) string {
 	var b strings.Builder
 	for {

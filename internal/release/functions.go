@@ -19,15 +19,15 @@ type argument struct {
 	defaults bool
 }
 
-// needsDrop reports whether `create or replace` cannot replace f by the later function: it has the same argument types, but
-// other argument names, fewer defaults or other results.
+// needsDrop reports whether `create or replace` cannot replace f by the later function: it has the same argument types,
+// but other argument names, fewer defaults or other results.
 func (f function) needsDrop(later function) bool {
 	same := func(a, b argument) bool { return a.name == b.name && (!a.defaults || b.defaults) }
 	return f.results != later.results || !slices.EqualFunc(f.arguments, later.arguments, same)
 }
 
-// functionPattern matches a function in the form in which all of them are written: with the body in dollar quotes, followed by
-// a comment.
+// functionPattern matches a function in the form in which all of them are written: with the body in dollar quotes,
+// followed by a comment.
 var functionPattern = regexp.MustCompile(
 	`(?sm)^create or replace (?:function|procedure) \{\{\.schema\}\}\.\w+\((.*?)^as \$\$.*?\$\$;\s+` +
 		`comment on (function|procedure) \{\{\.schema\}\}\.(\w+\(.*?\)) is`)

@@ -17,9 +17,10 @@ const firstFunctions = "000003"
 
 const installFile = "install.sql"
 
-// Snapshot writes the functions of a directory to the snapshot that is not released yet. Before the first release the snapshot
-// contains all functions. Afterwards it contains those that differ from the releases, and Snapshot also writes the migration
-// that installs it, or removes both when nothing differs any more. It returns an error if a released file was changed.
+// Snapshot writes the functions of a directory to the snapshot that is not released yet. Before the first release the
+// snapshot contains all functions. Afterwards it contains those that differ from the releases, and Snapshot also writes
+// the migration that installs it, or removes both when nothing differs any more. It returns an error if a released file
+// was changed.
 func Snapshot(directory string) error {
 	if err := Check(directory); err != nil {
 		return err
@@ -81,8 +82,8 @@ var (
 	templatePattern = regexp.MustCompile(`\{\{ template "([^"]+)" \. \}\}`)
 )
 
-// named returns the names in an install.sql that a pattern matches: those of the files that it loads, in order, or of the objects
-// that it drops.
+// named returns the names in an install.sql that a pattern matches: those of the files that it loads, in order, or of
+// the objects that it drops.
 func named(install string, pattern *regexp.Regexp) (names []string) {
 	for _, match := range pattern.FindAllStringSubmatch(install, -1) {
 		names = append(names, match[1])
@@ -184,8 +185,8 @@ const migrationText = `-- The functions that differ from those of the release be
 select {{.schema}}._gw_finish_migration();
 `
 
-// openMigration returns the name of the migration that installs the unreleased snapshot, "" if there is none, and the number of
-// the next migration.
+// openMigration returns the name of the migration that installs the unreleased snapshot, "" if there is none, and the
+// number of the next migration.
 func openMigration(directory string, sums Checksums) (name, next string, err error) {
 	names, err := filepath.Glob(filepath.Join(directory, migrationsFolder, "*.sql"))
 	if err != nil {

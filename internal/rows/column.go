@@ -11,8 +11,8 @@ import (
 	"time"
 )
 
-// Column reads the value of a column, in each of pgx's query modes and as other drivers send it. Times and intervals are sent in a
-// form that no setting of the session changes.
+// Column reads the value of a column, in each of pgx's query modes and as other drivers send it. Times and intervals
+// are sent in a form that no setting of the session changes.
 type Column func(value any) error
 
 var _ sql.Scanner = Column(nil)

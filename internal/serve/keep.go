@@ -11,8 +11,8 @@ import (
 	"github.com/gwsql/gw/pkg/shim"
 )
 
-// keepTasks sets which tasks are recorded, unless they already are. It stops no task: another worker, or an operator, may keep
-// those for which this file says nothing.
+// keepTasks sets which tasks are recorded, unless they already are. It stops no task: another worker, or an operator,
+// may keep those for which this file says nothing.
 func keepTasks(ctx context.Context, o *Options, pool *pgxpool.Pool, tasks map[string]config.Task) error {
 	wanted := slices.DeleteFunc(slices.Collect(maps.Values(tasks)), func(t config.Task) bool { return t.Keep == 0 })
 	if len(wanted) == 0 {

@@ -19,8 +19,8 @@ import (
 // limitsTimeout is the timeout of setting the limits. set_limit waits for transactions that set limits.
 const limitsTimeout = 30 * time.Second
 
-// setLimits sets the limits that do not have these settings yet, so that the start of a worker usually changes nothing. It
-// drops no limit: another worker, or an operator, may have set those that are not in this file.
+// setLimits sets the limits that do not have these settings yet, so that the start of a worker usually changes nothing.
+// It drops no limit: another worker, or an operator, may have set those that are not in this file.
 func setLimits(ctx context.Context, o *Options, pool *pgxpool.Pool, limits []config.Limit) error {
 	if len(limits) == 0 {
 		return nil
@@ -52,8 +52,8 @@ func isSet(present, wanted shim.Limit) bool {
 	return same && reflect.DeepEqual(present, wanted)
 }
 
-// explainRights returns an error of a part of the config file with its position, and says so if the part needs more rights than
-// the role of a worker has.
+// explainRights returns an error of a part of the config file with its position, and says so if the part needs more
+// rights than the role of a worker has.
 func explainRights(at config.Position, part string, err error) error {
 	if errors.Is(err, shim.ErrNotGranted) || sqlstate.ClassOf(sqlstate.Of(err)) == sqlstate.NotGranted {
 		err = fmt.Errorf("%w; %s the rights of gw-migrate grants --admin", err, part)

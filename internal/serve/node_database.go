@@ -30,8 +30,8 @@ func nodeDatabase(config *pgx.ConnConfig) task.NodeDatabase {
 	}
 }
 
-// nodeOptions returns the settings of the connection as options of the server, because the package pg knows only some of them as
-// parameters. It has its own client_encoding.
+// nodeOptions returns the settings of the connection as options of the server, because the package pg knows only some
+// of them as parameters. It has its own client_encoding.
 func nodeOptions(settings map[string]string) string {
 	var options []string
 	if given := settings["options"]; given != "" {
@@ -47,8 +47,8 @@ func nodeOptions(settings map[string]string) string {
 
 var optionEscaper = strings.NewReplacer(`\`, `\\`, " ", `\ `, "\t", "\\\t", "\n", "\\\n", "\r", "\\\r")
 
-// nodeTLS returns the encryption of the connection, nil if it is not encrypted. If encryption is optional, pgx has several
-// settings, which it tries in order.
+// nodeTLS returns the encryption of the connection, nil if it is not encrypted. If encryption is optional, pgx has
+// several settings, which it tries in order.
 func nodeTLS(config *pgx.ConnConfig) *task.NodeTLS {
 	chosen, isOptional := config.TLSConfig, config.TLSConfig == nil
 	for _, next := range config.Fallbacks {

@@ -14,8 +14,8 @@ import (
 	"github.com/gwsql/gw/pkg/shim"
 )
 
-// PrepareSchema installs the schema if it does not exist, and upgrades an older one. With NoMigrate it only checks that the
-// schema exists. If the schema is up to date, no right to change it is needed.
+// PrepareSchema installs the schema if it does not exist, and upgrades an older one. With NoMigrate it only checks that
+// the schema exists. If the schema is up to date, no right to change it is needed.
 func PrepareSchema(ctx context.Context, o Options) error {
 	for _, warning := range migrate.Warnings(o.Schema) {
 		o.Logger.Warn(warning)
@@ -64,8 +64,8 @@ func warnOfOldSchema(ctx context.Context, o Options) {
 	}
 }
 
-// findQueue returns an error unless the schema contains the functions that a worker calls. The schema is the queue's own, or
-// the one that gw-migrate grants creates for roles without rights in the queue's own.
+// findQueue returns an error unless the schema contains the functions that a worker calls. The schema is the queue's
+// own, or the one that gw-migrate grants creates for roles without rights in the queue's own.
 func findQueue(ctx context.Context, config *pgx.ConnConfig, schema string) error {
 	conn, err := connection.Connect(ctx, config)
 	if err != nil {

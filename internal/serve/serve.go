@@ -13,8 +13,8 @@ import (
 	"github.com/gwsql/gw/pkg/shim"
 )
 
-// Run prepares the schema and runs jobs until ctx ends, or as the options require. Running jobs then have the grace time,
-// until hard ends. Problems of the files are reported before the database is used.
+// Run prepares the schema and runs jobs until ctx ends, or as the options require. Running jobs then have the grace
+// time, until hard ends. Problems of the files are reported before the database is used.
 func Run(ctx, hard context.Context, o Options) error {
 	pool, err := pgxpool.NewWithConfig(ctx, o.Pool) // it does not connect yet
 	if err != nil {

@@ -35,8 +35,8 @@ func newTaskFinder(folder TaskFolder, log *slog.Logger) *taskFinder {
 	return &taskFinder{folder: folder, log: log, told: make(map[string]bool)}
 }
 
-// find returns the tasks by their names. It returns an error if there is none, or if the config file has a task without a key of
-// a kind for which the folder has no file.
+// find returns the tasks by their names. It returns an error if there is none, or if the config file has a task without
+// a key of a kind for which the folder has no file.
 func (f *taskFinder) find(file *config.File) (map[string]config.Task, error) {
 	found, err := task.Discover(f.folder.Path)
 	if err != nil {
@@ -134,8 +134,8 @@ func (f *taskFinder) merge(found task.Found, tasks map[string]config.Task, file 
 	return tasks, problems.OrNil()
 }
 
-// warnOfPrograms logs a warning for each task whose program cannot be started. These tasks are served nevertheless: the program
-// may be repaired later, and until then jobs fail with the same reason.
+// warnOfPrograms logs a warning for each task whose program cannot be started. These tasks are served nevertheless: the
+// program may be repaired later, and until then jobs fail with the same reason.
 func (f *taskFinder) warnOfPrograms(tasks map[string]config.Task) {
 	for _, name := range slices.Sorted(maps.Keys(tasks)) {
 		program := tasks[name].Program

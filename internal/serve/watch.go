@@ -96,8 +96,8 @@ func (w *fileWatch) run(ctx context.Context, changes chan<- struct{}) {
 	}
 }
 
-// matters reports whether a change may affect tasks, config or crontab. In volumes of Kubernetes the files are links that are
-// switched together; the names of the links' targets begin with two dots.
+// matters reports whether a change may affect tasks, config or crontab. In volumes of Kubernetes the files are links
+// that are switched together; the names of the links' targets begin with two dots.
 func (w *fileWatch) matters(event fsnotify.Event) bool {
 	path := filepath.Clean(event.Name)
 	return w.files[path] || strings.HasPrefix(path, w.tasks+string(filepath.Separator)) ||

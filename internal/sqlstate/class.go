@@ -72,7 +72,8 @@ func ClassOf(code string) Class {
 // IsOurs reports whether a code is one of the queue's own.
 func IsOurs(code string) bool { return len(code) == 5 && code[:2] == "GW" }
 
-// Of returns the SQLSTATE of an error, empty if it has none. It supports pgx and drivers whose errors have the same method.
+// Of returns the SQLSTATE of an error, empty if it has none. It supports pgx and drivers whose errors have the same
+// method.
 func Of(err error) string {
 	var refusal interface{ SQLState() string }
 	if errors.As(err, &refusal) {

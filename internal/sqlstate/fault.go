@@ -29,9 +29,9 @@ func IsMistake(err error) bool {
 	return !ok || !isFromTrigger(refusal)
 }
 
-// IsOvertaken reports whether an error may be due to a migration that was committed before or during the call, so that the next
-// call succeeds: it has invalidated a cached plan, which fails once per connection (0A000), or replaced one of our functions,
-// so that the old one calls another that does not exist any more (42883).
+// IsOvertaken reports whether an error may be due to a migration that was committed before or during the call, so that
+// the next call succeeds: it has invalidated a cached plan, which fails once per connection (0A000), or replaced one of
+// our functions, so that the old one calls another that does not exist any more (42883).
 func IsOvertaken(err error) bool {
 	refusal, ok := errors.AsType[*pgconn.PgError](err)
 	return ok && (refusal.Code == "0A000" ||
@@ -48,8 +48,8 @@ func IsAboutRow(err error) bool {
 // IsRefusal reports whether the database refused a value that it was sent (22, 23), or its functions did (GW).
 func IsRefusal(err error) bool { return In(err, "22", "23", "GW") }
 
-// In reports whether the code of an error is of one of these classes, which are the first two characters of a code. Errors without
-// a code, such as lost connections, are of none.
+// In reports whether the code of an error is of one of these classes, which are the first two characters of a code.
+// Errors without a code, such as lost connections, are of none.
 func In(err error, classes ...string) bool {
 	state := Of(err)
 	return len(state) == 5 && slices.Contains(classes, state[:2])
@@ -85,7 +85,8 @@ func isFromTrigger(err *pgconn.PgError) bool {
 }
 
 // IsOutage reports whether an error means that a connection was lost or could not be opened because of the network, or
-// because the server is stopping, starting or recovering. A timeout of a call does not count: the call may be the cause.
+// because the server is stopping, starting or recovering. A timeout of a call does not count: the call may be the
+// cause.
 func IsOutage(err error) bool {
 	state := Of(err)
 	if state != "" {
@@ -101,8 +102,8 @@ func IsOutage(err error) bool {
 	return isNetwork || pgconn.SafeToRetry(err) || errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF) || errors.Is(err, net.ErrClosed)
 }
 
-// IsLostConnection reports whether an error is one that pgx and other drivers return when a connection is lost or cannot be opened. Other
-// clients return most of these errors, too, but not all.
+// IsLostConnection reports whether an error is one that pgx and other drivers return when a connection is lost or
+// cannot be opened. Other clients return most of these errors, too, but not all.
 func IsLostConnection(err error) bool {
 	if _, isConnect := errors.AsType[*pgconn.ConnectError](err); isConnect || Of(err) != "" {
 		return IsOutage(err)

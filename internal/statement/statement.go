@@ -3,8 +3,9 @@ package statement
 
 import "strings"
 
-// In replaces S in a statement by the quoted schema, and qualifies the types of its casts (text, json, jsonb and timestamptz)
-// with pg_catalog, so that they do not depend on the search_path. Functions and operators are qualified in the statement itself.
+// In replaces S in a statement by the quoted schema, and qualifies the types of its casts (text, json, jsonb and
+// timestamptz) with pg_catalog, so that they do not depend on the search_path. Functions and operators are qualified in
+// the statement itself.
 func In(schema, sql string) string {
 	for _, name := range []string{"text", "json", "timestamptz"} {
 		sql = strings.ReplaceAll(sql, "::"+name, "::pg_catalog."+name)
@@ -12,8 +13,8 @@ func In(schema, sql string) string {
 	return strings.ReplaceAll(sql, "S.", schema+".")
 }
 
-// Specs returns an array of job_spec for add_jobs, in the order of a JSON list of objects. These have the fields of job_spec, the
-// payload as text, which arrives unchanged, and run_in, the microseconds from now on in place of run_at.
+// Specs returns an array of job_spec for add_jobs, in the order of a JSON list of objects. These have the fields of
+// job_spec, the payload as text, which arrives unchanged, and run_in, the microseconds from now on in place of run_at.
 func Specs(list string) string {
 	return `
 		array(select row(s.task, s.payload::json, s.queue_name,

@@ -43,16 +43,16 @@ func (w watchedWriter) Write(p []byte) (int, error) {
 	return n, err
 }
 
-// Begin handles the signals that stop a program, and those of more, until release is called. The first reason to stop cancels
-// gentle, with a [SignalError] as its cause; a signal after that cancels hard. Broken output does not count as a second reason,
-// because in a pipeline it often comes together with the signal.
+// Begin handles the signals that stop a program, and those of more, until release is called. The first reason to stop
+// cancels gentle, with a [SignalError] as its cause; a signal after that cancels hard. Broken output does not count as
+// a second reason, because in a pipeline it often comes together with the signal.
 func (r *Reasons) Begin(ctx context.Context, more ...os.Signal) (gentle, hard context.Context, release func()) {
 	gentle, endGentle := context.WithCancelCause(ctx)
 	hard, endHard := context.WithCancel(ctx)
 
-	// These signals are caught and not ignored, because children would inherit ignored signals. Without SIGPIPE writing fails
-	// instead of ending the process. SIGHUP makes a worker read its files again, and must not end a command without files. They
-	// remain caught after release, because an error may still have to be printed.
+	// These signals are caught and not ignored, because children would inherit ignored signals. Without SIGPIPE writing
+	// fails instead of ending the process. SIGHUP makes a worker read its files again, and must not end a command
+	// without files. They remain caught after release, because an error may still have to be printed.
 	overlooked := make(chan os.Signal, 1)
 	signal.Notify(overlooked, overlookedSignals()...)
 	signal.Notify(r.signals, append(stopSignals(), more...)...)

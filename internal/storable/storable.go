@@ -1,5 +1,5 @@
-// Package storable makes texts that people and programs write, such as reasons and results, storable in a database of any encoding,
-// which would refuse a statement with a character that it lacks.
+// Package storable makes texts that people and programs write, such as reasons and results, storable in a database of
+// any encoding, which would refuse a statement with a character that it lacks.
 package storable
 
 import (
@@ -27,7 +27,8 @@ func hasAll(encoding string) bool {
 	return encoding == "UTF8" || encoding == "SQL_ASCII" || encoding == ""
 }
 
-// In returns a text without what no encoding can store, and with Go's escapes for the characters that this encoding lacks.
+// In returns a text without what no encoding can store, and with Go's escapes for the characters that this encoding
+// lacks.
 func In(encoding, text string) string {
 	text = strings.ReplaceAll(strings.ToValidUTF8(text, "\uFFFD"), "\x00", "")
 	if hasAll(encoding) || isASCII(text) {
@@ -87,8 +88,8 @@ func Arg(text any) any {
 	return text
 }
 
-// Args returns the arguments of a statement with each [Text] as a string. encoding returns the encoding of the database; it is called
-// only if that matters.
+// Args returns the arguments of a statement with each [Text] as a string. encoding returns the encoding of the
+// database; it is called only if that matters.
 func Args(args []any, encoding func() (string, error)) ([]any, error) {
 	var made []any
 	for i, arg := range args {

@@ -83,8 +83,8 @@ func (c *child) assign(job *shim.Job) {
 	c.job, c.stderrTail = job, tail{}
 }
 
-// run runs a job in the child and returns its outcome. isFit reports whether the child can take another job; otherwise it has
-// ended.
+// run runs a job in the child and returns its outcome. isFit reports whether the child can take another job; otherwise
+// it has ended.
 func (c *child) run(ctx context.Context, job *shim.Job) (isFit bool, err error) {
 	request, err := jsonLine(newRequest(job))
 	if err != nil {
@@ -105,7 +105,8 @@ func (c *child) run(ctx context.Context, job *shim.Job) (isFit bool, err error) 
 	return true, a.end(job)
 }
 
-// exchange writes the request to the child and reads the answer, and before it any number of lines about the job's progress.
+// exchange writes the request to the child and reads the answer, and before it any number of lines about the job's
+// progress.
 func (c *child) exchange(request []byte, job *shim.Job) (reply, error) {
 	if _, err := c.stdin.Write(request); err != nil {
 		return reply{}, errNoAnswer

@@ -14,8 +14,8 @@ import (
 
 var (
 	folderName = regexp.MustCompile(`^[A-Za-z0-9_-]+$`)
-	// fileName matches the name of a task file; the group is the task's name, up to the first dot: report.daily.sh serves the
-	// task "report".
+	// fileName matches the name of a task file; the group is the task's name, up to the first dot: report.daily.sh
+	// serves the task "report".
 	fileName = regexp.MustCompile(`^([A-Za-z0-9_-]+)(\.[A-Za-z0-9_-]+)*$`)
 )
 
@@ -23,8 +23,8 @@ var (
 type Found struct {
 	// Tasks maps each task identifier to the absolute path of its executable.
 	Tasks map[string]string
-	// Modules maps each task identifier to the absolute path of its module for Node.js. If a task also has an executable, the
-	// module takes precedence.
+	// Modules maps each task identifier to the absolute path of its module for Node.js. If a task also has an
+	// executable, the module takes precedence.
 	Modules map[string]string
 	// Ignored lists, in the order of their paths, the entries that serve no task.
 	Ignored []Ignored
@@ -43,18 +43,19 @@ func (i Ignored) String() string {
 	return i.Path + " (" + i.Reason + ")"
 }
 
-// moduleExtensions are the extensions of modules in Graphile Worker. If a task has several modules, the one whose extension
-// comes first serves it.
+// moduleExtensions are the extensions of modules in Graphile Worker. If a task has several modules, the one whose
+// extension comes first serves it.
 var moduleExtensions = []string{".js", ".cjs", ".mjs", ".ts", ".mts"}
 
-// Discover finds the executables and the modules for Node.js in dir and the folders below it. The task of a file consists of
-// the names of its folders and its own name up to the first dot, joined by slashes: mail/send.sh serves "mail/send". Names of
-// folders consist of letters, digits, _ and -; so do names of files, with dots between. Links to files are followed, links to
-// folders are not.
+// Discover finds the executables and the modules for Node.js in dir and the folders below it. The task of a file
+// consists of the names of its folders and its own name up to the first dot, joined by slashes: mail/send.sh serves
+// "mail/send". Names of folders consist of letters, digits, _ and -; so do names of files, with dots between. Links to
+// files are followed, links to folders are not.
 //
-// A module is a file whose name has one dot and the extension .js, .cjs, .mjs, .ts or .mts, unless it is a script: an executable
-// file whose first line begins with #!. Any other file must be executable by its owner. If a task has several modules, the one
-// with the first of these extensions serves it; of several executables the first one by name does.
+// A module is a file whose name has one dot and the extension .js, .cjs, .mjs, .ts or .mts, unless it is a script: an
+// executable file whose first line begins with #!. Any other file must be executable by its owner. If a task has
+// several modules, the one with the first of these extensions serves it; of several executables the first one by name
+// does.
 func Discover(dir string) (Found, error) {
 	absolute, err := filepath.Abs(dir)
 	if err != nil {
@@ -157,5 +158,6 @@ func (f *Found) ignore(name, reason string) {
 	f.Ignored = append(f.Ignored, Ignored{Path: name, Reason: reason})
 }
 
-// executableByOwner is the permission bit that makes a file a task, whichever user runs the worker, as in Graphile Worker.
+// executableByOwner is the permission bit that makes a file a task, whichever user runs the worker, as in Graphile
+// Worker.
 const executableByOwner fs.FileMode = 0o100

@@ -29,19 +29,20 @@ type Executable struct {
 	Directory string
 	// Env are environment variables as NAME=value, in addition to those of the worker. Default: none.
 	Env []string
-	// Timeout is the maximum duration of one job. Default: 4 hours. After it the program is ended as at a shutdown, and the job
-	// fails.
+	// Timeout is the maximum duration of one job. Default: 4 hours. After it the program is ended as at a shutdown, and
+	// the job fails.
 	Timeout time.Duration
-	// KillDelay is the time between SIGTERM and SIGKILL. Default: 5 seconds. It is also the time for which a job waits, after its
-	// program has ended, for other processes that hold its input or output open.
+	// KillDelay is the time between SIGTERM and SIGKILL. Default: 5 seconds. It is also the time for which a job waits,
+	// after its program has ended, for other processes that hold its input or output open.
 	KillDelay time.Duration
 }
 
 var errTimeout = errors.New("timed out")
 
-// Run starts the program for one job and waits for it. It logs the program's output line by line, stdout as info and stderr as
-// warning. When ctx ends, the program's process group gets SIGTERM and, after KillDelay, SIGKILL; if the program still exits
-// with code 0, the job has succeeded, and what it has written to the file GW_RESULT_FILE is its result. The error contains the way in which the program ended and the end of its stderr.
+// Run starts the program for one job and waits for it. It logs the program's output line by line, stdout as info and
+// stderr as warning. When ctx ends, the program's process group gets SIGTERM and, after KillDelay, SIGKILL; if the
+// program still exits with code 0, the job has succeeded, and what it has written to the file GW_RESULT_FILE is its
+// result. The error contains the way in which the program ended and the end of its stderr.
 func (e Executable) Run(ctx context.Context, job *shim.Job) error {
 	input, err := input(job.Payload)
 	if err != nil {

@@ -11,8 +11,8 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// ownGroup makes the command the leader of a process group, so that signals also reach the processes that it starts, and
-// Ctrl-C in the worker's terminal reaches only the worker.
+// ownGroup makes the command the leader of a process group, so that signals also reach the processes that it starts,
+// and Ctrl-C in the worker's terminal reaches only the worker.
 func ownGroup(cmd *exec.Cmd) {
 	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
 }

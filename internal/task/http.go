@@ -20,8 +20,8 @@ const defaultHTTPTimeout = time.Minute
 
 // HTTP serves a task with requests to an HTTP server.
 type HTTP struct {
-	// URL is the http or https URL to which jobs are sent. In its path and query {task} stands for the task identifier and
-	// {job_id} for the job's id, escaped as needed; slashes in a task identifier remain slashes in the path.
+	// URL is the http or https URL to which jobs are sent. In its path and query {task} stands for the task identifier
+	// and {job_id} for the job's id, escaped as needed; slashes in a task identifier remain slashes in the path.
 	URL string
 	// Shown is the URL in error messages. Default: the URL of the job, without user, password and query. Set it if less
 	// of the URL may be stored and logged.
@@ -38,15 +38,18 @@ type HTTP struct {
 	// Default: it is tried again as after any failure. Set it for servers whose 4xx status means that the same request
 	// will fail again.
 	Permanent4xx bool
-	// CAFile is a file with the certificates of the authorities to trust, in PEM form. Default: those that the system trusts.
+	// CAFile is a file with the certificates of the authorities to trust, in PEM form. Default: those that the system
+	// trusts.
 	CAFile string
 	// Schema is the schema of the queue, which is part of the id of a request. Default: "graphile_worker".
 	Schema string
-	// Concurrency is the number of jobs that the worker runs at once, and the number of connections that are kept. Default: 1.
+	// Concurrency is the number of jobs that the worker runs at once, and the number of connections that are kept.
+	// Default: 1.
 	Concurrency int
 }
 
-// Handler returns the handler that sends each job, or all problems of h. Connections that are idle for some time are closed.
+// Handler returns the handler that sends each job, or all problems of h. Connections that are idle for some time are
+// closed.
 //
 // A complete answer with a status from 200 to 299 completes the job. Anything else fails it, with the status and the
 // beginning of the answer, after the delay that the answer asks for by Retry-After.

@@ -17,8 +17,8 @@ import (
 )
 
 const (
-	// maxAnswer is the number of bytes of an answer that are read, so that its connection can be reused, and of an answer that is
-	// a result.
+	// maxAnswer is the number of bytes of an answer that are read, so that its connection can be reused, and of an
+	// answer that is a result.
 	maxAnswer = 1 << 20
 	// maxAnswerText is the number of bytes of an answer that are stored.
 	maxAnswerText = 4 << 10
@@ -84,7 +84,8 @@ func isPermanent(status int) bool {
 	return status/100 == 4
 }
 
-// takeAnswer makes the JSON of an answer the result of the job. An answer that is no JSON, or longer than maxAnswer, is none.
+// takeAnswer makes the JSON of an answer the result of the job. An answer that is no JSON, or longer than maxAnswer, is
+// none.
 func takeAnswer(job *shim.Job, answer []byte) error {
 	answer = bytes.TrimSpace(answer)
 	if len(answer) > maxAnswer || !json.Valid(answer) || !utf8.Valid(answer) {

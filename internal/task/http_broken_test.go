@@ -117,7 +117,8 @@ func TestMoreThanWasPromisedChangesNothing(t *testing.T) {
 	pgtest.OnOneVersion(t)
 	url := breakable(t, say("HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nab and more HTTP/1.1 500 No\r\n\r\n"))
 	for range 3 {
-		// A client of its own for each, because net/http may give the next request the connection before it sees the rest.
+		// A client of its own for each, because net/http may give the next request the connection before it sees the
+		// rest.
 		if err := post(t, task.HTTP{URL: url}, newJob()); err != nil {
 			t.Error(err)
 		}

@@ -22,7 +22,8 @@ var reservedHeaders = []string{
 	"Connection", "Content-Length", "Idempotency-Key", "Keep-Alive", "Te", "Trailer", "Transfer-Encoding", "Upgrade",
 }
 
-// fixedHeader returns the headers that are sent with every job, and the value of the header Host, which is set in another way.
+// fixedHeader returns the headers that are sent with every job, and the value of the header Host, which is set in
+// another way.
 func fixedHeader(extra map[string]string) (header http.Header, host string, err error) {
 	header = http.Header{
 		"Content-Type": {"application/json"},
@@ -47,12 +48,13 @@ func fixedHeader(extra map[string]string) (header http.Header, host string, err 
 	return header, host, errors.Join(problems...)
 }
 
-// isControl reports whether a header cannot contain a character. The tab is the only control character that it can contain.
+// isControl reports whether a header cannot contain a character. The tab is the only control character that it can
+// contain.
 func isControl(r rune) bool { return r < ' ' && r != '\t' || r == 0x7F }
 
-// requestID returns an id that is the same for all attempts of a job, and different for all other requests: the schema, the
-// job's id, its revision, which increases when the job is replaced by its key, and the task, separated by slashes. The parts
-// contain neither slashes nor dots.
+// requestID returns an id that is the same for all attempts of a job, and different for all other requests: the schema,
+// the job's id, its revision, which increases when the job is replaced by its key, and the task, separated by slashes.
+// The parts contain neither slashes nor dots.
 func (p *poster) requestID(job *shim.Job) string {
 	return encoded(p.Schema, "/.") + "/" + strconv.FormatInt(job.ID, 10) + "/" + strconv.Itoa(job.Revision) + "/" +
 		encoded(job.TaskIdentifier, "/.")
@@ -73,8 +75,8 @@ func describeJob(header http.Header, id string, job *shim.Job) {
 	}
 }
 
-// encoded encodes a text for a header: visible ASCII characters stand for themselves, except % and those in reserved; all other
-// bytes are percent-encoded, as in a URL.
+// encoded encodes a text for a header: visible ASCII characters stand for themselves, except % and those in reserved;
+// all other bytes are percent-encoded, as in a URL.
 func encoded(s, reserved string) string {
 	const hex = "0123456789ABCDEF"
 	var b strings.Builder

@@ -10,8 +10,8 @@ import (
 // maxRedirects is the maximum number of redirects that one attempt follows.
 const maxRedirects = 5
 
-// followSameOrigin follows redirects that keep the method POST (307, 308) and lead to the same scheme, host and port. Any other
-// redirect is the answer of the request, with a status that fails the job.
+// followSameOrigin follows redirects that keep the method POST (307, 308) and lead to the same scheme, host and port.
+// Any other redirect is the answer of the request, with a status that fails the job.
 func followSameOrigin(next *http.Request, before []*http.Request) error {
 	if next.Method != http.MethodPost || len(before) > maxRedirects || !sameOrigin(next.URL, before[0].URL) {
 		return http.ErrUseLastResponse

@@ -11,8 +11,8 @@ import (
 // maxRetryAfter is the maximum delay that a server can request.
 const maxRetryAfter = 24 * time.Hour
 
-// retryAfter returns the delay that an answer requests; now is the time of the answer. The delay until a point in time is
-// computed from the answer's Date, so that a wrong clock does not matter, and from now only without a Date.
+// retryAfter returns the delay that an answer requests; now is the time of the answer. The delay until a point in time
+// is computed from the answer's Date, so that a wrong clock does not matter, and from now only without a Date.
 func retryAfter(header http.Header, now time.Time) (delay time.Duration, ok bool) {
 	text := strings.TrimSpace(header.Get("Retry-After"))
 	if isNumber(text) {
@@ -35,14 +35,14 @@ func retryAfter(header http.Header, now time.Time) (delay time.Duration, ok bool
 // maxLeastDelay is the maximum of the delay below which a server cannot ask for the next attempt.
 const maxLeastDelay = time.Minute
 
-// leastDelay returns the least delay after some attempts in a row: a server that asks for the next one at once, or soon, each time,
-// would get all attempts of a job within seconds.
+// leastDelay returns the least delay after some attempts in a row: a server that asks for the next one at once, or
+// soon, each time, would get all attempts of a job within seconds.
 func leastDelay(attempts int) time.Duration {
 	return min(time.Second<<min(max(attempts-1, 0), 6), maxLeastDelay)
 }
 
-// crowd counts how often in a row a server has answered that there are too many requests. These attempts do not count, so that
-// the number of attempts of a job does not tell.
+// crowd counts how often in a row a server has answered that there are too many requests. These attempts do not count,
+// so that the number of attempts of a job does not tell.
 type crowd struct {
 	mu    sync.Mutex
 	times int

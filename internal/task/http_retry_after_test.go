@@ -65,7 +65,8 @@ func TestATimeWithoutADateCountsFromNow(t *testing.T) {
 	}
 }
 
-// An attempt that a server refuses because of too many requests does not count, and the other jobs of its limits wait, too.
+// An attempt that a server refuses because of too many requests does not count, and the other jobs of its limits wait,
+// too.
 func TestTooManyRequestsAreARateLimit(t *testing.T) {
 	pgtest.OnOneVersion(t)
 	for name, c := range map[string]struct {

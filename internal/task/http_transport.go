@@ -18,8 +18,8 @@ const (
 	pingAfter = 15 * time.Second
 )
 
-// newTransport returns a transport that keeps as many connections as jobs run at once. It uses the proxy of the environment
-// (HTTP_PROXY, HTTPS_PROXY, NO_PROXY).
+// newTransport returns a transport that keeps as many connections as jobs run at once. It uses the proxy of the
+// environment (HTTP_PROXY, HTTPS_PROXY, NO_PROXY).
 func newTransport(caFile string, concurrency int) (*http.Transport, error) {
 	transport := http.DefaultTransport.(*http.Transport).Clone()
 	transport.MaxIdleConns = 0 // no limit, except the next one

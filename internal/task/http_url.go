@@ -20,8 +20,8 @@ type urlTemplate struct {
 	fixed *url.URL // the URL if it has no placeholders, otherwise nil
 }
 
-// parseURLTemplate parses the URL of a task. Placeholders are only allowed where a job cannot change the server. If the URL
-// holds a secret, errors contain no part of it.
+// parseURLTemplate parses the URL of a task. Placeholders are only allowed where a job cannot change the server. If the
+// URL holds a secret, errors contain no part of it.
 func parseURLTemplate(text string, holdsSecret bool) (urlTemplate, error) {
 	t := urlTemplate{path: text}
 	if i := strings.IndexByte(text, '?'); i >= 0 {

@@ -6,8 +6,8 @@ import (
 	"sync"
 )
 
-// Launcher starts programs that outlive the job for which they were started. The kernel kills a child when the thread that
-// started it ends, so one thread that lives as long as the Launcher starts all of them.
+// Launcher starts programs that outlive the job for which they were started. The kernel kills a child when the thread
+// that started it ends, so one thread that lives as long as the Launcher starts all of them.
 type Launcher struct {
 	starts chan func()
 	close  func()

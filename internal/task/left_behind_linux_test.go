@@ -12,8 +12,8 @@ import (
 	"github.com/gwsql/gw/pkg/shim"
 )
 
-// leavesAReader is the beginning of a script: a process in a session of its own, which no signal to the group reaches, keeps
-// the script's input open and never reads it.
+// leavesAReader is the beginning of a script: a process in a session of its own, which no signal to the group reaches,
+// keeps the script's input open and never reads it.
 const leavesAReader = `exec 3<&0
 echo left $(setsid sh -c 'echo $$; exec sleep 1000 >/dev/null 2>&1' <&3 &) >&2
 `
@@ -23,7 +23,8 @@ func largeJob() *shim.Job {
 	return jobOf(7, `"`+strings.Repeat("x", 200_000)+`"`)
 }
 
-// wantEnd runs a job, which is cut with an error unless that is nil, and expects that it ends although its input stays open.
+// wantEnd runs a job, which is cut with an error unless that is nil, and expects that it ends although its input stays
+// open.
 func wantEnd(t *testing.T, logged *capture, run func(context.Context, *shim.Job) error, cut error, want string) {
 	t.Helper()
 	ctx, cancel := context.WithCancelCause(t.Context())

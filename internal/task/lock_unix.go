@@ -9,8 +9,8 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// lockFolder locks a folder of this user until the result is closed or the process has ended, alone or together with others. It does
-// not wait. Where folders cannot be locked, as on some network file systems, the result is nil.
+// lockFolder locks a folder of this user until the result is closed or the process has ended, alone or together with
+// others. It does not wait. Where folders cannot be locked, as on some network file systems, the result is nil.
 func lockFolder(path string, alone bool) (*os.File, error) {
 	fd, err := unix.Open(path, unix.O_RDONLY|unix.O_DIRECTORY|unix.O_NOFOLLOW|unix.O_CLOEXEC, 0)
 	if err != nil {

@@ -36,13 +36,14 @@ type NodeModule struct {
 	Path string
 	// Timeout is the time after which a job's abortSignal fires. Default: 4 hours.
 	Timeout time.Duration
-	// KillDelay is the time after its abortSignal fired in which a job must end. Default: 5 seconds. After it the job fails, and
-	// its process takes no more jobs and ends when its other jobs have ended.
+	// KillDelay is the time after its abortSignal fired in which a job must end. Default: 5 seconds. After it the job
+	// fails, and its process takes no more jobs and ends when its other jobs have ended.
 	KillDelay time.Duration
 }
 
-// Node serves tasks with modules, which it runs in Node.js as Graphile Worker does: one process runs any number of jobs of any
-// module at once. A process that ends is replaced when the next job needs one, with growing delays until a process answers.
+// Node serves tasks with modules, which it runs in Node.js as Graphile Worker does: one process runs any number of jobs
+// of any module at once. A process that ends is replaced when the next job needs one, with growing delays until a
+// process answers.
 type Node struct {
 	config NodeConfig
 
@@ -83,8 +84,8 @@ func (n *Node) Load(m NodeModule) {
 	}
 }
 
-// Run runs the job in a process. When ctx ends or the timeout is over, the job's abortSignal fires. If the task still ends
-// within KillDelay, its outcome counts.
+// Run runs the job in a process. When ctx ends or the timeout is over, the job's abortSignal fires. If the task still
+// ends within KillDelay, its outcome counts.
 func (n *Node) Run(ctx context.Context, m NodeModule, job *shim.Job) error {
 	timeout := cmp.Or(m.Timeout, defaultTimeout)
 	ctx, cancel := context.WithTimeoutCause(ctx, timeout, fmt.Errorf("%w after %s", errTimeout, timeout))
@@ -128,8 +129,8 @@ func (n *Node) abort(ctx context.Context, call *nodeCall, killDelay time.Duratio
 	}
 }
 
-// abandon fails a call whose task does not end. Its process takes no more jobs. The process is killed if it has no other jobs,
-// or if it does not react at all.
+// abandon fails a call whose task does not end. Its process takes no more jobs. The process is killed if it has no
+// other jobs, or if it does not react at all.
 func (n *Node) abandon(ctx context.Context, call *nodeCall, killDelay time.Duration) error {
 	n.mu.Lock()
 	n.retire(call.process)

@@ -326,8 +326,8 @@ func (c *nodeCall) outcome(m nodeMessage) error {
 // exitDelay is the delay of a job that was interrupted because another job ended its process.
 const exitDelay = time.Second
 
-// afterEnd returns the outcome of a job whose process has ended. If another job is known to have ended the process, this job is
-// run again, and the attempt does not count.
+// afterEnd returns the outcome of a job whose process has ended. If another job is known to have ended the process,
+// this job is run again, and the attempt does not count.
 func (c *nodeCall) afterEnd() error {
 	select {
 	case answer := <-c.answer: // it ended just before the process

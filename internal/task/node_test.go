@@ -199,8 +199,8 @@ var thrownValues = map[string]string{
 	`new Error("\ud83d%s")`: "\uFFFD%s",
 }
 
-// thrower throws the value of an expression, its payload, in the way that its second element names. Whatever it changed for all
-// tasks, such as Error.prepareStackTrace, it restores later.
+// thrower throws the value of an expression, its payload, in the way that its second element names. Whatever it changed
+// for all tasks, such as Error.prepareStackTrace, it restores later.
 const thrower = `
 	export default async ([expression, way], { logger, helpers }) => {
 	  setTimeout(() => { delete Error.prepareStackTrace; }, 50);

@@ -24,8 +24,8 @@ const (
 type PersistentConfig struct {
 	// Task is the name of the task, for the log.
 	Task string
-	// Program is the program. After its Timeout the child is ended, and the job fails. KillDelay is also the time between the end of
-	// the input and SIGTERM.
+	// Program is the program. After its Timeout the child is ended, and the job fails. KillDelay is also the time
+	// between the end of the input and SIGTERM.
 	Program Executable
 	// Children is the maximum number of processes. Default: 1. They are started on demand.
 	Children int
@@ -194,8 +194,8 @@ func (p *Persistent) discard(c *child, itsFault bool) {
 	}
 }
 
-// Close ends each child when its job has ended, and waits for that. It closes the child's input, sends SIGTERM after KillDelay,
-// and SIGKILL after another KillDelay. A job that comes later still runs.
+// Close ends each child when its job has ended, and waits for that. It closes the child's input, sends SIGTERM after
+// KillDelay, and SIGKILL after another KillDelay. A job that comes later still runs.
 func (p *Persistent) Close() {
 	p.mu.Lock()
 	defer p.mu.Unlock()

@@ -18,9 +18,10 @@ import (
 // firstBytes is the number of bytes of a file that the kernel reads to determine its interpreter.
 const firstBytes = 256
 
-// CheckProgram returns an error with the reason why the program at path cannot be started in directory with env in addition to
-// the worker's environment, nil if it finds none. It checks the file, its first line, and whether the interpreter that the line
-// names exists. It returns nil for what it cannot check, such as a file that may be executed but not read.
+// CheckProgram returns an error with the reason why the program at path cannot be started in directory with env in
+// addition to the worker's environment, nil if it finds none. It checks the file, its first line, and whether the
+// interpreter that the line names exists. It returns nil for what it cannot check, such as a file that may be executed
+// but not read.
 func CheckProgram(path, directory string, env []string) error {
 	if runtime.GOOS == "windows" {
 		return nil
@@ -59,8 +60,8 @@ func startError(cmd *exec.Cmd, err error) error {
 	return fmt.Errorf("start the task's program: %w", err)
 }
 
-// firstLine returns the first line of a file without its line end, or its first bytes if the line is longer. A line that ends
-// with the file is whole.
+// firstLine returns the first line of a file without its line end, or its first bytes if the line is longer. A line
+// that ends with the file is whole.
 func firstLine(path string) (line []byte, isWhole bool, err error) {
 	file, err := openRegular(path)
 	if err != nil {
@@ -101,7 +102,8 @@ func badFirstLine(line []byte, isWhole bool, path, directory string, env []strin
 	return badInterpreter(strings.Trim(interpreter, " \t"), directory, env)
 }
 
-// badInterpreter returns why a program cannot be started whose first line names this interpreter, followed by its argument.
+// badInterpreter returns why a program cannot be started whose first line names this interpreter, followed by its
+// argument.
 func badInterpreter(named, directory string, env []string) string {
 	path, argument, _ := strings.Cut(strings.ReplaceAll(named, "\t", " "), " ")
 	if path == "" {

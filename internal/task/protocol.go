@@ -41,8 +41,8 @@ func jsonLine(message any) ([]byte, error) {
 	return b.Bytes(), nil
 }
 
-// input returns the stdin of the program. The payload is on one line, so that a shell can read it with read, and otherwise as it
-// is stored: large numbers keep all their digits.
+// input returns the stdin of the program. The payload is on one line, so that a shell can read it with read, and
+// otherwise as it is stored: large numbers keep all their digits.
 func input(payload []byte) (io.Reader, error) {
 	var b bytes.Buffer
 	b.WriteString(`{"payload":`)

@@ -17,11 +17,12 @@ import (
 	"github.com/gwsql/gw/pkg/shim"
 )
 
-// maxResult is the maximum size of a result in bytes, beyond which it is not read: the largest value of the setting max_result.
+// maxResult is the maximum size of a result in bytes, beyond which it is not read: the largest value of the setting
+// max_result.
 const maxResult = 64 << 20
 
-// resultFile is the file to which a program may write the result of its job, as JSON. It is in a folder that only this user can
-// read, and does not exist until the program creates it.
+// resultFile is the file to which a program may write the result of its job, as JSON. It is in a folder that only this
+// user can read, and does not exist until the program creates it.
 type resultFile struct {
 	directory string
 	lock      *os.File // by which others see that the folder is in use, nil where there are no such locks
@@ -102,7 +103,8 @@ func (f resultFile) remove() {
 // errIrregular is the error of what cannot be read like a file: opening or reading it may block for ever.
 var errIrregular = errors.New("it is not a regular file")
 
-// openRegular opens a file for reading, without waiting for anybody. It refuses what is not a regular file, such as a named pipe.
+// openRegular opens a file for reading, without waiting for anybody. It refuses what is not a regular file, such as a
+// named pipe.
 func openRegular(path string) (*os.File, error) {
 	info, err := os.Stat(path) // before, because opening a device may have an effect
 	if err == nil && !info.Mode().IsRegular() {

@@ -169,8 +169,8 @@ func TestFunctionsWithTemporaryTablesWorkForEachJob(t *testing.T) {
 	}
 }
 
-// stuck starts a worker whose call for several jobs waits for a lock in job 50, and returns the functions that end the wait and
-// wait for the end of the worker.
+// stuck starts a worker whose call for several jobs waits for a lock in job 50, and returns the functions that end the
+// wait and wait for the end of the worker.
 func (s *shop) stuck() (release, wait func()) {
 	s.t.Helper()
 	s.warmUp()

@@ -37,8 +37,8 @@ func (c *caller) one(ctx context.Context, tx pgx.Tx, job *shim.Job) error {
 
 var errResults = errors.New("the wrong number of results")
 
-// many calls the function for jobs. What it does wrong for several jobs is logged, because each of them runs alone after that and may
-// succeed.
+// many calls the function for jobs. What it does wrong for several jobs is logged, because each of them runs alone
+// after that and may succeed.
 func (c *caller) many(ctx context.Context, tx pgx.Tx, jobs []*shim.Job) error {
 	err := c.callForAll(ctx, tx, jobs)
 	if len(jobs) > 1 && ctx.Err() == nil && (sqlstate.Of(err) != "" || errors.Is(err, errResults)) {

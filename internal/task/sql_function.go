@@ -81,8 +81,8 @@ const namedFunctions = `
 	 where n.nspname operator(pg_catalog.=) $1::pg_catalog.text and p.proname operator(pg_catalog.=) $2::pg_catalog.text
 	 order by 2`
 
-// findFunction looks up the only function that can serve a task: one of an array if it is to be called for many jobs, otherwise
-// one of a payload. Its owner is one whom this role trusts, or has the given name.
+// findFunction looks up the only function that can serve a task: one of an array if it is to be called for many jobs,
+// otherwise one of a payload. Its owner is one whom this role trusts, or has the given name.
 func findFunction(ctx context.Context, db *pgxpool.Pool, name string, forMany bool, owner string) (function, error) {
 	var parts []string
 	if err := db.QueryRow(ctx, `select pg_catalog.parse_ident($1::pg_catalog.text)`, name).Scan(&parts); err != nil || len(parts) != 2 {
@@ -157,7 +157,8 @@ func (f *function) misfit(forMany bool) string {
 	return ""
 }
 
-// refusal returns why this role may not call the function, or should not: it would run the code of the owner with its own rights.
+// refusal returns why this role may not call the function, or should not: it would run the code of the owner with its
+// own rights.
 func (f *function) refusal(owner string) error {
 	var problems []error
 	if !f.IsTrusted && f.Owner != owner {

@@ -9,8 +9,8 @@ import (
 	"github.com/gwsql/gw/internal/task"
 )
 
-// giving creates functions app.give of a payload, which returns a value of a type, and of an array of payloads, which returns a
-// set of such values.
+// giving creates functions app.give of a payload, which returns a value of a type, and of an array of payloads, which
+// returns a set of such values.
 func (s *shop) giving(returns, value string) {
 	s.t.Helper()
 	pgtest.Exec(s.t, s.pool, fmt.Sprintf(`

@@ -140,8 +140,8 @@ func (s *shop) run(worker *shim.Worker) {
 	s.outcomes = strings.Join(list, " ")
 }
 
-// group runs jobs as a worker does under load. With batches it makes the worker run other jobs first, because it holds no more than
-// one job of a task that it does not know.
+// group runs jobs as a worker does under load. With batches it makes the worker run other jobs first, because it holds
+// no more than one job of a task that it does not know.
 func (s *shop) group(sql task.SQL) {
 	s.t.Helper()
 	s.groupOn(s.pool, sql)

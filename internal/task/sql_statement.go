@@ -2,9 +2,9 @@ package task
 
 import "github.com/jackc/pgx/v5"
 
-// callForOne returns the statement that calls the function with a payload. If keeps is true, its second parameter is the id of the
-// job, and the value of the function is kept as the result of the job if somebody asked for it. A procedure and a set of rows have
-// no result.
+// callForOne returns the statement that calls the function with a payload. If keeps is true, its second parameter is
+// the id of the job, and the value of the function is kept as the result of the job if somebody asked for it. A
+// procedure and a set of rows have no result.
 func (f *function) callForOne(schema string) (sql string, keeps bool) {
 	call := f.Name + "($1::pg_catalog." + f.Argument + ")"
 	switch {
@@ -22,9 +22,9 @@ func (f *function) callForOne(schema string) (sql string, keeps bool) {
 		  from (select ` + call + ` as value offset 0) as f`, true
 }
 
-// callForMany returns the statement that calls the function with an array of texts in JSON. If keeps is true, because the function
-// returns results, its second parameter are the ids of the jobs, and the statement keeps the results of those jobs for which somebody
-// asked, and returns the number of all results.
+// callForMany returns the statement that calls the function with an array of texts in JSON. If keeps is true, because
+// the function returns results, its second parameter are the ids of the jobs, and the statement keeps the results of
+// those jobs for which somebody asked, and returns the number of all results.
 func (f *function) callForMany(schema string) (sql string, keeps bool) {
 	call := f.Name + "($1::pg_catalog.text[]::pg_catalog." + f.Argument + ")"
 	switch f.Answer {

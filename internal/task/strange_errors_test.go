@@ -10,8 +10,8 @@ import (
 	"github.com/gwsql/gw/pkg/shim"
 )
 
-// A failure is stored for any bytes that come from a program or a server: NUL, invalid UTF-8, half a surrogate pair as bytes or
-// as an escape of JSON.
+// A failure is stored for any bytes that come from a program or a server: NUL, invalid UTF-8, half a surrogate pair as
+// bytes or as an escape of JSON.
 func TestWhatAnyTaskSaysOfItsFailureIsStored(t *testing.T) {
 	server := serve(t, func(w http.ResponseWriter, _ *http.Request) {
 		w.WriteHeader(500)

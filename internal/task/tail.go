@@ -16,7 +16,8 @@ type tail struct {
 	size  int
 }
 
-// add appends a line and removes the first lines if there is too much text. Of a line that is too long, it keeps the end.
+// add appends a line and removes the first lines if there is too much text. Of a line that is too long, it keeps the
+// end.
 func (t *tail) add(line string) {
 	line = storable(line)
 	if excess := len(line) - tailBytes; excess > 0 {

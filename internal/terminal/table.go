@@ -54,8 +54,8 @@ func Table[T any](out io.Writer, columns []Column[T], rows []T, now time.Time) e
 	return err
 }
 
-// Printable returns text on one line, with escapes in place of control characters. Names and errors of jobs are not trusted:
-// they could contain control sequences for the terminal.
+// Printable returns text on one line, with escapes in place of control characters. Names and errors of jobs are not
+// trusted: they could contain control sequences for the terminal.
 func Printable(text string) string {
 	if strings.IndexFunc(text, isControl) < 0 {
 		return text

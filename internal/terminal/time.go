@@ -19,8 +19,8 @@ func Relative(t, now time.Time) string {
 	}
 }
 
-// Duration formats a duration in one unit, rounded down: hours from two hours on, days from two days on, otherwise minutes or
-// seconds.
+// Duration formats a duration in one unit, rounded down: hours from two hours on, days from two days on, otherwise
+// minutes or seconds.
 func Duration(d time.Duration) string {
 	switch {
 	case d < time.Minute:
@@ -34,7 +34,8 @@ func Duration(d time.Duration) string {
 	}
 }
 
-// Elapsed formats how long something took: below a minute in milliseconds or seconds with one decimal, otherwise as [Duration].
+// Elapsed formats how long something took: below a minute in milliseconds or seconds with one decimal, otherwise as
+// [Duration].
 func Elapsed(d time.Duration) string {
 	switch {
 	case d < 100*time.Millisecond:

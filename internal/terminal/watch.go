@@ -9,8 +9,8 @@ import (
 	"time"
 )
 
-// Watch calls draw repeatedly until the context ends, on a terminal always in the same place. An error of the first call is
-// returned. Errors of later calls are printed, because a lost database may come back.
+// Watch calls draw repeatedly until the context ends, on a terminal always in the same place. An error of the first
+// call is returned. Errors of later calls are printed, because a lost database may come back.
 func Watch(ctx context.Context, out io.Writer, every time.Duration, draw func(out io.Writer) error) error {
 	var page bytes.Buffer
 	if err := draw(&page); err != nil {

@@ -1,4 +1,5 @@
-// Package usage suggests a command or flag for one that does not exist, and describes all commands for their manual pages.
+// Package usage suggests a command or flag for one that does not exist, and describes all commands for their manual
+// pages.
 package usage
 
 import (
@@ -37,8 +38,8 @@ func Flag(cmd *cobra.Command, err error) error {
 	return err
 }
 
-// NoArguments returns the error of the first of args, which is not a command of cmd; nil without any. The error suggests what others
-// says of that word, otherwise the commands that it may mean.
+// NoArguments returns the error of the first of args, which is not a command of cmd; nil without any. The error
+// suggests what others says of that word, otherwise the commands that it may mean.
 func NoArguments(cmd *cobra.Command, args []string, others map[string]string) error {
 	err := cobra.NoArgs(cmd, args)
 	if err == nil {
@@ -53,7 +54,8 @@ func NoArguments(cmd *cobra.Command, args []string, others map[string]string) er
 	return err
 }
 
-// Commands returns the subcommands of cmd that a word may mean: those that begin with it, otherwise the most similar one.
+// Commands returns the subcommands of cmd that a word may mean: those that begin with it, otherwise the most similar
+// one.
 func Commands(cmd *cobra.Command, word string) (meant []string) {
 	var names []string
 	for _, sub := range cmd.Commands() {

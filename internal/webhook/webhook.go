@@ -1,5 +1,5 @@
-// Package webhook signs HTTP requests according to Standard Webhooks (https://www.standardwebhooks.com), so that receivers can
-// verify them with a library.
+// Package webhook signs HTTP requests according to Standard Webhooks (https://www.standardwebhooks.com), so that
+// receivers can verify them with a library.
 package webhook
 
 import (
@@ -37,8 +37,8 @@ func ParseSecret(text string) (Secret, error) {
 	return Secret{key}, nil
 }
 
-// Sign sets the headers webhook-id, webhook-timestamp and webhook-signature of a request, the last one with a signature for
-// each secret. The id must not contain a dot, because the signed text is id, time and body joined by dots.
+// Sign sets the headers webhook-id, webhook-timestamp and webhook-signature of a request, the last one with a signature
+// for each secret. The id must not contain a dot, because the signed text is id, time and body joined by dots.
 func Sign(header http.Header, secrets []Secret, id string, at time.Time, body []byte) {
 	seconds := strconv.FormatInt(at.Unix(), 10)
 	signatures := make([]string, len(secrets))

@@ -64,7 +64,8 @@ func (m *Migrator) classifyGraphile(ctx context.Context, tx pgx.Tx, e evidence, 
 	return nil
 }
 
-// readUsers reads the roles other than the owner that call the queue's functions, and the user's functions that these call.
+// readUsers reads the roles other than the owner that call the queue's functions, and the user's functions that these
+// call.
 func (m *Migrator) readUsers(ctx context.Context, tx pgx.Tx, status *Status) (err error) {
 	if status.Roles, err = callBody[Role](ctx, m, tx, "_gw_direct_roles"); err != nil {
 		return fmt.Errorf("read roles: %w", err)
@@ -75,8 +76,8 @@ func (m *Migrator) readUsers(ctx context.Context, tx pgx.Tx, status *Status) (er
 	return nil
 }
 
-// callBody returns the rows of the body of one of our functions, because the function itself may not be installed yet; none if
-// no migration creates it.
+// callBody returns the rows of the body of one of our functions, because the function itself may not be installed yet;
+// none if no migration creates it.
 func callBody[T any](ctx context.Context, m *Migrator, tx pgx.Tx, function string) ([]T, error) {
 	body := m.bodyOf(function)
 	if body == "" {
@@ -109,7 +110,8 @@ func (m *Migrator) plan(ledger ledger, status *Status) {
 }
 
 // planFunctions completes the ledger in the transaction that replaces Graphile Worker's functions by those of gw, which
-// correspond to graphile.Revision. Without the row, a Node worker of that revision would replace them at its next start.
+// correspond to graphile.Revision. Without the row, a Node worker of that revision would replace them at its next
+// start.
 func (m *Migrator) planFunctions(ledger ledger, status *Status) {
 	if !ledger.lacksRevisions() {
 		return

@@ -250,8 +250,8 @@ func TestOnlyTheOwnerOfItAllAdopts(t *testing.T) {
 	expectRefusal(t, asOther, migrate.Config{}, migrate.ReasonOwner)
 }
 
-// If an adoption is interrupted, each migration is applied with its version, or not at all. So a failure in a migration has
-// the same effect as a kill before it.
+// If an adoption is interrupted, each migration is applied with its version, or not at all. So a failure in a migration
+// has the same effect as a kill before it.
 func TestAnAdoptionCutShortIsFinishedByTheNext(t *testing.T) {
 	pgtest.OnOneVersion(t)
 	for failing := int32(2); failing <= available(t); failing++ {

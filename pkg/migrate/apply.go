@@ -100,8 +100,8 @@ func (m *Migrator) try(ctx context.Context, conn *pgx.Conn, migrations []Migrati
 
 // setSession sets lock_timeout, and our own settings, which a pooler may have removed from the startup packet. It also
 // lets the server create functions without compiling their bodies, as restores of pg_dump do, which is half of the time
-// of an installation. It sets them for the session, because migrations that run outside a transaction need them too. They
-// are no startup parameters, because poolers would refuse those.
+// of an installation. It sets them for the session, because migrations that run outside a transaction need them too.
+// They are no startup parameters, because poolers would refuse those.
 func (m *Migrator) setSession(ctx context.Context, conn *pgx.Conn) error {
 	milliseconds := (m.locks.timeout + time.Millisecond - 1).Milliseconds()
 	_, err := conn.Exec(ctx, fmt.Sprintf("set lock_timeout = %d; set check_function_bodies = off%s", milliseconds,
@@ -116,7 +116,8 @@ func isLockConflict(err error) bool {
 	return isCode(err, "55P03") || isCode(err, "40P01")
 }
 
-// PartialError is the error of a run that had begun. Migrations that it has applied stay; the failed one was rolled back.
+// PartialError is the error of a run that had begun. Migrations that it has applied stay; the failed one was rolled
+// back.
 type PartialError struct {
 	Applied []Migration // by this run, before the failure
 	Failed  Migration   // zero if no migration failed

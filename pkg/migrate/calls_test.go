@@ -10,8 +10,8 @@ import (
 	"github.com/gwsql/gw/pkg/migrate"
 )
 
-// Programs of a release continue to work with a schema that a later release has migrated: every statement of the worker and the
-// client has the same parameters and results, and every call of a public function is valid.
+// Programs of a release continue to work with a schema that a later release has migrated: every statement of the worker
+// and the client has the same parameters and results, and every call of a public function is valid.
 func TestTheCallsOfEachReleaseStayRight(t *testing.T) {
 	for version, past := range pastReleases(t) {
 		for n, files := range past.upgrades {

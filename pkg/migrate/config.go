@@ -32,17 +32,18 @@ type Config struct {
 	// 5 s. Lower it where a pause of that length is a problem; raise it where transactions are long and pauses are not.
 	LockTimeout time.Duration
 
-	// Adopt lets Up take over a schema that Graphile Worker has made, with its jobs, while its workers run. Default: such a
-	// schema is refused. Set it where that is what the user asked for, not in a program that only makes sure of its schema.
+	// Adopt lets Up take over a schema that Graphile Worker has made, with its jobs, while its workers run. Default:
+	// such a schema is refused. Set it where that is what the user asked for, not in a program that only makes sure of
+	// its schema.
 	Adopt bool
 
-	// From18 lets Up take over revision 18 of Graphile Worker's schema, too. It marks revision 19 as applied: Node workers
-	// older than 0.17 refuse to start from then on, and those that run stop with exit code 57. Default: revision 18 is
-	// refused. Set it when none of them is left.
+	// From18 lets Up take over revision 18 of Graphile Worker's schema, too. It marks revision 19 as applied: Node
+	// workers older than 0.17 refuse to start from then on, and those that run stop with exit code 57. Default:
+	// revision 18 is refused. Set it when none of them is left.
 	From18 bool
 
-	// FunctionPaths sets what to do when a schema is taken over whose tables call functions of the user (by triggers and
-	// the like) without a search_path of their own; see [Unpinned]. Default: the schema is refused, with the names.
+	// FunctionPaths sets what to do when a schema is taken over whose tables call functions of the user (by triggers
+	// and the like) without a search_path of their own; see [Unpinned]. Default: the schema is refused, with the names.
 	FunctionPaths PathPolicy
 
 	// OnStep is called with each step before Up or Repair makes it, in the goroutine of the caller. Default: none. Set

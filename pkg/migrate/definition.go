@@ -54,7 +54,8 @@ func splitBefore(text, mark string) []string {
 	return parts
 }
 
-// functionDefinitions returns a function or procedure twice: with the schema's name as quoted returns it, and without quotes.
+// functionDefinitions returns a function or procedure twice: with the schema's name as quoted returns it, and without
+// quotes.
 func (m *Migrator) functionDefinitions(kind Kind, signature, body, text string) (found []definition) {
 	name, _, _ := strings.Cut(m.unqualified(signature), "(")
 	for _, spelled := range []func(string) string{func(text string) string { return text }, m.unquoted} {

@@ -8,8 +8,9 @@
 //
 // # Versions
 //
-// The migrations are numbered from 1 without gaps. The version of a schema is the number of its last migration, stored in
-// its table _gw_schema_version. Each migration is one transaction: it is applied and recorded completely, or not at all.
+// The migrations are numbered from 1 without gaps. The version of a schema is the number of its last migration, stored
+// in its table _gw_schema_version. Each migration is one transaction: it is applied and recorded completely, or not at
+// all.
 //
 // # What Up changes
 //

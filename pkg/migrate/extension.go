@@ -87,8 +87,8 @@ func extensionFrom(cfg ExtensionConfig, files fs.FS) ([]ExtensionFile, error) {
 	return written, nil
 }
 
-// file returns the script of a step for a server's files. Its first line makes psql refuse to run it; PostgreSQL ignores the
-// line when it loads the extension.
+// file returns the script of a step for a server's files. Its first line makes psql refuse to run it; PostgreSQL
+// ignores the line when it loads the extension.
 func (s extensionStep) file() ExtensionFile {
 	name, statement := fmt.Sprintf("%s--%d.sql", ExtensionName, s.to), "create extension "+ExtensionName
 	if s.from > 0 {

@@ -142,8 +142,8 @@ func (m *Migrator) grantSQL(ctx context.Context, statements []string) (string, e
 	return text + strings.Join(statements, ";\n\n") + ";\n", nil
 }
 
-// refuseGrant returns why the grants of a schema cannot be changed: among other reasons, because it is not at this program's
-// version.
+// refuseGrant returns why the grants of a schema cannot be changed: among other reasons, because it is not at this
+// program's version.
 func (m *Migrator) refuseGrant(status Status) *Refusal {
 	if refusal := m.refuseRepair(status); refusal != nil || status.State != Behind {
 		return refusal

@@ -21,8 +21,8 @@ type Holder struct {
 	Since       time.Time // when it connected; zero if hidden
 }
 
-// findHolder returns the session that holds ternLock in this database; nil if it is free by now, or if the query fails: an error
-// of the connection recurs in the next attempt.
+// findHolder returns the session that holds ternLock in this database; nil if it is free by now, or if the query fails:
+// an error of the connection recurs in the next attempt.
 func findHolder(ctx context.Context, conn *pgx.Conn) *Holder {
 	var (
 		h     Holder

@@ -22,8 +22,8 @@ func laterRelease(t *testing.T) fs.FS {
 }
 
 // laterThan returns the files of the release after one, with the migration that make snapshot writes for it and that
-// makes a table, too: _gw_mark_escapes(json, text) is gone, _gw_without_marks has one argument more, backoff has another
-// body, and _gw_newest() is new.
+// makes a table, too: _gw_mark_escapes(json, text) is gone, _gw_without_marks has one argument more, backoff has
+// another body, and _gw_newest() is new.
 func laterThan(t *testing.T, files fs.FS) fs.FS {
 	t.Helper()
 	directory := copyToFolder(t, files)
@@ -59,8 +59,8 @@ $$;
 	return os.DirFS(directory)
 }
 
-// On every way to a release that drops functions, status, doctor(), repair and the migrations agree about which objects belong
-// to gw.
+// On every way to a release that drops functions, status, doctor(), repair and the migrations agree about which objects
+// belong to gw.
 func TestAMigrationThatDropsFunctionsIsKnownToEverybody(t *testing.T) {
 	later := laterRelease(t)
 	fresh := pgtest.EmptyDatabase(t)

@@ -12,11 +12,12 @@ import (
 )
 
 const (
-	// oldestRevision is the oldest revision with the tables of graphile.Revision. The next one only records that workers
-	// older than 0.17 must stop.
+	// oldestRevision is the oldest revision with the tables of graphile.Revision. The next one only records that
+	// workers older than 0.17 must stop.
 	oldestRevision = 18
 
-	// newestRustRevision is the newest revision of its Rust port whose tables are known to be those of graphile.Revision.
+	// newestRustRevision is the newest revision of its Rust port whose tables are known to be those of
+	// graphile.Revision.
 	newestRustRevision = 22
 )
 

@@ -50,8 +50,8 @@ func (s Status) Changed() []Object {
 	return slices.DeleteFunc(slices.Clone(s.Objects), func(o Object) bool { return o.Origin == Ours })
 }
 
-// nodeBodies are the MD5 sums of the bodies of Graphile Worker's functions at revisions 18 to 20, with :schema in place of
-// the quoted name of the schema. Their names are those of the functions that both have.
+// nodeBodies are the MD5 sums of the bodies of Graphile Worker's functions at revisions 18 to 20, with :schema in place
+// of the quoted name of the schema. Their names are those of the functions that both have.
 func nodeBodies() map[string][]string {
 	return map[string][]string{
 		"add_job":               {"bc95d9771f3644a0dc2fe3519f5e9183", "67dbffee47d77ece82efaeaa29677245"},
@@ -132,8 +132,8 @@ func (m *Migrator) readObjects(ctx context.Context, tx pgx.Tx, e evidence, statu
 	return nil
 }
 
-// inTheWay returns the objects, in a schema without a queue of gw, that have the name and the arguments of a function of gw
-// that Graphile Worker does not have, or the name and the table of a trigger of gw.
+// inTheWay returns the objects, in a schema without a queue of gw, that have the name and the arguments of a function
+// of gw that Graphile Worker does not have, or the name and the table of a trigger of gw.
 func (m *Migrator) inTheWay(ctx context.Context, tx pgx.Tx, e evidence) ([]string, error) {
 	var functions, tables, triggers []string
 	for _, d := range m.definitions(m.migrations) {

@@ -17,8 +17,8 @@ import (
 	"github.com/gwsql/gw/pkg/migrate"
 )
 
-// Workers and producers of each release continue while their database, full of jobs, is migrated to each of the releases after it:
-// their statements raise no errors, and each job is completed once.
+// Workers and producers of each release continue while their database, full of jobs, is migrated to each of the
+// releases after it: their statements raise no errors, and each job is completed once.
 func TestTheStatementsOfEachReleaseGoOnDuringAnUpgrade(t *testing.T) {
 	for version, past := range pastReleases(t) {
 		t.Run(version, func(t *testing.T) {

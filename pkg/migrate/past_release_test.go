@@ -26,8 +26,8 @@ type pastRelease struct {
 	upgrades []fs.FS       // the files of the releases after it, in order
 }
 
-// pastReleases returns, by version, the releases whose calls make calls has recorded, and a made-up one; after each of them come
-// this tree and the release after it.
+// pastReleases returns, by version, the releases whose calls make calls has recorded, and a made-up one; after each of
+// them come this tree and the release after it.
 func pastReleases(t *testing.T) map[string]pastRelease {
 	t.Helper()
 	paths, err := filepath.Glob("testdata/*/calls.json")
@@ -42,15 +42,17 @@ func pastReleases(t *testing.T) map[string]pastRelease {
 	return found
 }
 
-// madeUpRelease returns a release without the samples of the queue, with the calls of a worker that has run with its schema.
+// madeUpRelease returns a release without the samples of the queue, with the calls of a worker that has run with its
+// schema.
 func madeUpRelease(t *testing.T) pastRelease {
 	t.Helper()
 	files, next := releaseWithoutSamples(t)
 	return pastRelease{files, recordCalls(t, files), []fs.FS{next, laterThan(t, next)}}
 }
 
-// releaseWithoutSamples returns the files of a release that lacks a table and the functions that use it, and those of the next one,
-// which differs from this tree only in its migrations: the last one, which make snapshot writes, makes the functions, and the table.
+// releaseWithoutSamples returns the files of a release that lacks a table and the functions that use it, and those of
+// the next one, which differs from this tree only in its migrations: the last one, which make snapshot writes, makes
+// the functions, and the table.
 func releaseWithoutSamples(t *testing.T) (files, next fs.FS) {
 	t.Helper()
 	directory := copyToFolder(t, sql.FS)
@@ -78,8 +80,8 @@ func releaseWithoutSamples(t *testing.T) (files, next fs.FS) {
 	return os.DirFS(directory), os.DirFS(after)
 }
 
-// removeSamples removes the samples of the queue from the functions and from the migrations of a directory, and returns the
-// statements that make their table.
+// removeSamples removes the samples of the queue from the functions and from the migrations of a directory, and returns
+// the statements that make their table.
 func removeSamples(t *testing.T, directory string) (made string) {
 	t.Helper()
 	table := regexp.MustCompile(`(?ms)^(?:create table|comment on table|comment on column) \{\{\.schema\}\}\._gw_samples\b.*?;\n`)
@@ -105,7 +107,8 @@ func removeSamples(t *testing.T, directory string) (made string) {
 	return made + "alter table {{.schema}}._gw_samples enable row level security;\n" // as 000002 does for all its tables
 }
 
-// recordCalls returns what a worker sends to a schema: it claims jobs one after the other, in and out of queues, and a job of it fails.
+// recordCalls returns what a worker sends to a schema: it claims jobs one after the other, in and out of queues, and a
+// job of it fails.
 func recordCalls(t *testing.T, files fs.FS) release.Calls {
 	t.Helper()
 	folder := t.TempDir()

@@ -16,8 +16,8 @@ import (
 	"github.com/gwsql/gw/sql"
 )
 
-// pg_tle itself is not here: a stand-in stores the scripts that it is given, and PostgreSQL runs them from its files, with a
-// control file of what pg_tle allows.
+// pg_tle itself is not here: a stand-in stores the scripts that it is given, and PostgreSQL runs them from its files,
+// with a control file of what pg_tle allows.
 func isRegisteredWithPgTLE(t *testing.T, server *extensionServer) {
 	next := laterRelease(t)
 	database, migrated := server.database(t, "tle"), server.database(t, "tle_migrated")

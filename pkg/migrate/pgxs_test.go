@@ -57,8 +57,8 @@ func (s *extensionServer) removeScripts(t *testing.T) {
 	}
 }
 
-// pgConfig returns the server's pg_config. The servers of npm have none, so a script stands for it that names their folder of
-// shared files; PGXS is then that of this machine's packages.
+// pgConfig returns the server's pg_config. The servers of npm have none, so a script stands for it that names their
+// folder of shared files; PGXS is then that of this machine's packages.
 func (s *extensionServer) pgConfig(t *testing.T) string {
 	t.Helper()
 	for _, program := range []string{"make", "python3", "pg_config"} {

@@ -18,9 +18,9 @@ type Repaired struct {
 	Left     []Object // other objects that stay: functions with a shared name but other arguments, and objects of no release
 }
 
-// Repair restores the functions and triggers that differ from those of the schema's version: a later Graphile Worker may
-// have replaced them, or they were changed or dropped by hand. It runs in one transaction. Its error is a [*Refusal] if
-// there is no queue, or if this role may not change it.
+// Repair restores the functions and triggers that differ from those of the schema's version: a later Graphile Worker
+// may have replaced them, or they were changed or dropped by hand. It runs in one transaction. Its error is a
+// [*Refusal] if there is no queue, or if this role may not change it.
 func (m *Migrator) Repair(ctx context.Context) (Repaired, error) {
 	conn, status, err := m.connectToChange(ctx, m.refuseRepair)
 	if err != nil {
@@ -54,8 +54,8 @@ func (m *Migrator) restore(ctx context.Context, conn *pgx.Conn, status Status) (
 	return restored, nil
 }
 
-// connectToChange connects to the schema for a change of its objects. Its error is a [*Refusal] where refuse returns one, or
-// where the server, the session or a pooler is in the way.
+// connectToChange connects to the schema for a change of its objects. Its error is a [*Refusal] where refuse returns
+// one, or where the server, the session or a pooler is in the way.
 func (m *Migrator) connectToChange(ctx context.Context, refuse func(Status) *Refusal) (*pgx.Conn, Status, error) {
 	conn, err := m.connect(ctx)
 	if err != nil {

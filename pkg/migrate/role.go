@@ -6,8 +6,8 @@ import (
 	"strings"
 )
 
-// A Role is a role other than the owner with rights to the table of jobs that this program has not granted, such as the roles
-// of producers and workers need with Graphile Worker. It calls the functions in the queue's own schema.
+// A Role is a role other than the owner with rights to the table of jobs that this program has not granted, such as the
+// roles of producers and workers need with Graphile Worker. It calls the functions in the queue's own schema.
 type Role struct {
 	Name       string   // quoted, or public for all roles
 	Privileges []string // on _private_jobs: select, insert, ...
@@ -35,8 +35,8 @@ func (r Role) remedy() string {
 	return strings.Join(statements, "; ")
 }
 
-// Shared returns the roles to which Up grants the rights that they need to call the functions that replace those of Graphile
-// Worker.
+// Shared returns the roles to which Up grants the rights that they need to call the functions that replace those of
+// Graphile Worker.
 func (s Status) Shared() []Role {
 	if !slices.ContainsFunc(s.Pending, func(m Migration) bool { return m.Version == functionsVersion }) {
 		return nil

@@ -20,8 +20,8 @@ func TestAHotStandbyIsRefused(t *testing.T) {
 	}
 }
 
-// startStandby turns a private server into a standby without a primary: it is configured as one, and then one of its processes
-// is killed, after which the server restarts.
+// startStandby turns a private server into a standby without a primary: it is configured as one, and then one of its
+// processes is killed, after which the server restarts.
 func startStandby(t *testing.T) (databaseURL string) {
 	t.Helper()
 	databaseURL = pgtest.Server(t, nil).URL("postgres")

@@ -14,9 +14,9 @@ const (
 	SetPaths    PathPolicy = "set"  // run the Statement of each function
 )
 
-// An Unpinned is a function of the user that PostgreSQL calls for a table of the queue and that has no search_path of its own.
-// Graphile Worker's functions run with the session's search_path, and so did this function. Our functions set a search_path of
-// their own, with which it then runs: it no longer finds names without a schema.
+// An Unpinned is a function of the user that PostgreSQL calls for a table of the queue and that has no search_path of
+// its own. Graphile Worker's functions run with the session's search_path, and so did this function. Our functions set
+// a search_path of their own, with which it then runs: it no longer finds names without a schema.
 type Unpinned struct {
 	Caller    string // the trigger, policy, constraint or default that calls it, with its table
 	Function  string // the function, with the types of its arguments

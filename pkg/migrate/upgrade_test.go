@@ -22,8 +22,9 @@ import (
 // functionsVersion is the version from which on a worker finds the functions that it calls.
 const functionsVersion = 3
 
-// From every version, of which a run draws three, jobs are added while the database is migrated to the version of the next release, and no job is lost or
-// run twice. If the version already has functions, a worker that was started before continues.
+// From every version, of which a run draws three, jobs are added while the database is migrated to the version of the
+// next release, and no job is lost or run twice. If the version already has functions, a worker that was started before
+// continues.
 func TestEachOfOurVersionsIsUpgradedWhileJobsFlow(t *testing.T) {
 	pgtest.OnOneVersion(t)
 	later := laterRelease(t)
@@ -132,8 +133,8 @@ func upTo(t *testing.T, version int32) fstest.MapFS {
 	return files
 }
 
-// produce adds jobs numbered from 1, each fifth to a queue, until the function that it returns is called: it returns how
-// many there were. Before there are functions it adds rows.
+// produce adds jobs numbered from 1, each fifth to a queue, until the function that it returns is called: it returns
+// how many there were. Before there are functions it adds rows.
 func produce(t *testing.T, pool *pgxpool.Pool, byFunction bool) (stop func() int) {
 	t.Helper()
 	add := `

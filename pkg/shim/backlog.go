@@ -49,7 +49,8 @@ func (b *backlog) want(s ration.Situation) int {
 	return b.ration.Want(s)
 }
 
-// plan returns what to ask for if up to n jobs are wanted. [backlog.reopened] reports when a task that it leaves out has room.
+// plan returns what to ask for if up to n jobs are wanted. [backlog.reopened] reports when a task that it leaves out
+// has room.
 func (b *backlog) plan(n int, set *taskSet) ration.Plan {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -65,8 +66,8 @@ func (b *backlog) plan(n int, set *taskSet) ration.Plan {
 	return b.ration.Plan(n, tasks)
 }
 
-// add adds the jobs of a claim that asked for at most ofQueue jobs of each named queue. More urgent ones overtake jobs that are
-// waiting already.
+// add adds the jobs of a claim that asked for at most ofQueue jobs of each named queue. More urgent ones overtake jobs
+// that are waiting already.
 func (b *backlog) add(jobs []*Job, filled bool, ofQueue int) {
 	heads, isCut := inStreaks(jobs, ofQueue)
 	b.mu.Lock()
@@ -140,8 +141,9 @@ func (b *backlog) more(first *Job, most int) []*Job {
 	return jobs
 }
 
-// ended records a job that an executor has taken. If it has completed, the next one of its streak takes its place; otherwise
-// the streak waits for what settled is told. A job that was not run does not count for the duration of handlers.
+// ended records a job that an executor has taken. If it has completed, the next one of its streak takes its place;
+// otherwise the streak waits for what settled is told. A job that was not run does not count for the duration of
+// handlers.
 func (b *backlog) ended(o outcome) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -161,8 +163,8 @@ func (b *backlog) ended(o outcome) {
 	}
 }
 
-// settled is called when the outcome of a job of a streak is written. It continues the streak if the next job of the queue
-// may start; otherwise it returns the unstarted jobs of the streak, which are no longer in the backlog.
+// settled is called when the outcome of a job of a streak is written. It continues the streak if the next job of the
+// queue may start; otherwise it returns the unstarted jobs of the streak, which are no longer in the backlog.
 func (b *backlog) settled(job *Job) (unstarted []*Job) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -295,8 +297,8 @@ func (b *backlog) left(job *Job) {
 	}
 }
 
-// inStreaks returns the jobs of a claim without those that have to wait for another one. It reports whether the claim may have left
-// jobs of one of these queues because it asked for at most most jobs of each.
+// inStreaks returns the jobs of a claim without those that have to wait for another one. It reports whether the claim
+// may have left jobs of one of these queues because it asked for at most most jobs of each.
 func inStreaks(jobs []*Job, most int) (heads []*Job, isCut bool) {
 	var firsts map[int32]*Job
 	for i, job := range jobs {

@@ -133,8 +133,8 @@ func TestAJobWhoseKeyIsReplacedBehindAnotherOneOfItsQueueRunsOnce(t *testing.T) 
 	s.await(`select not exists (select from graphile_worker.jobs)`)
 }
 
-// What runs next after a failure is what would run next if each job were claimed alone: if the failed job may run again soon, the worker
-// gives the others back. The next claim takes the failed job first unless it began before the failure.
+// What runs next after a failure is what would run next if each job were claimed alone: if the failed job may run again
+// soon, the worker gives the others back. The next claim takes the failed job first unless it began before the failure.
 func TestAFailureInTheMiddleOfAStreak(t *testing.T) {
 	for name, c := range map[string]struct {
 		err      error

@@ -18,9 +18,9 @@ const (
 	askAfter = time.Second
 )
 
-// heartbeater sends the worker's heartbeats and receives with each answer which jobs were lost or canceled, and whether a
-// suspect is waiting. The same call stores the progress of jobs and lets the database recover the jobs of dead workers.
-// Nothing else waits in its loop.
+// heartbeater sends the worker's heartbeats and receives with each answer which jobs were lost or canceled, and whether
+// a suspect is waiting. The same call stores the progress of jobs and lets the database recover the jobs of dead
+// workers. Nothing else waits in its loop.
 type heartbeater struct {
 	loop
 	register    func(context.Context) error

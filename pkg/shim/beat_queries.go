@@ -24,7 +24,8 @@ type pulse struct {
 	rated      bool             // limits with a rate may apply to the worker's jobs
 }
 
-// heartbeat records that the worker is alive, that it runs these jobs, and what it holds, and stores the progress of jobs.
+// heartbeat records that the worker is alive, that it runs these jobs, and what it holds, and stores the progress of
+// jobs.
 func (q *queries) heartbeat(
 	ctx context.Context, timeout time.Duration, jobs []*Job, claimed told, unsent []*progress, reconnected bool,
 ) (p pulse, err error) {
@@ -66,8 +67,8 @@ func (q *queries) heartbeat(
 	return p, err
 }
 
-// progressOf returns what stores the progress of jobs within the statement of a heartbeat, and all of its arguments. The
-// jobs are found without their leases, which the heartbeat may change.
+// progressOf returns what stores the progress of jobs within the statement of a heartbeat, and all of its arguments.
+// The jobs are found without their leases, which the heartbeat may change.
 func (q *queries) progressOf(unsent []*progress, args ...any) (sql string, all []any) {
 	if len(unsent) == 0 || q.hasNoProgress.Load() {
 		return "", args

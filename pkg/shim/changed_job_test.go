@@ -135,7 +135,8 @@ var changers = map[string]func(w *shim.Worker, task string, change func(*shim.Jo
 	},
 }
 
-// A job that a handler has changed ends as the one that was claimed. A stranger's job with the id that the handler has set stays.
+// A job that a handler has changed ends as the one that was claimed. A stranger's job with the id that the handler has
+// set stays.
 func TestNoChangeOfAJobReachesItsOutcome(t *testing.T) {
 	q := newQueue(t)
 	q.exec(`create table done (task text); select graphile_worker.add_job('stranger', queue_name => 'q')`)
@@ -169,7 +170,8 @@ func TestNoChangeOfAJobReachesItsOutcome(t *testing.T) {
 	}
 }
 
-// A worker whose outcomes were refused, such as after somebody has changed its leases, frees what is still locked in its name.
+// A worker whose outcomes were refused, such as after somebody has changed its leases, frees what is still locked in
+// its name.
 func TestAWorkerThatStopsFreesWhatItHolds(t *testing.T) {
 	q := newQueue(t)
 	w := q.worker(shim.Config{})

@@ -99,8 +99,8 @@ func (h *host) client() *Client {
 	return client.With(h.pool)
 }
 
-// rolesSuffix is the suffix of the schema that gw-migrate grants creates for roles; the prefix is the name of the queue's
-// schema.
+// rolesSuffix is the suffix of the schema that gw-migrate grants creates for roles; the prefix is the name of the
+// queue's schema.
 const rolesSuffix = "_api"
 
 const (

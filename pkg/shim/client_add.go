@@ -14,8 +14,9 @@ import (
 // that has the key; its TaskIdentifier and QueueName are empty if another transaction was adding it at the same time.
 //
 // A task without a name is refused. An error of the queue has a code that begins with GWB: the task name is too long
-// (GWBID), the queue name (GWBQN) or the key (GWBJK) is too long, the key mode does not exist (GWBKM), max_attempts (GWBMA, GWBMR) or the
-// priority (GWBPR) is out of range, or other transactions replaced the row under the key too often (GWBKC: try again).
+// (GWBID), the queue name (GWBQN) or the key (GWBJK) is too long, the key mode does not exist (GWBKM), max_attempts
+// (GWBMA, GWBMR) or the priority (GWBPR) is out of range, or other transactions replaced the row under the key too
+// often (GWBKC: try again).
 func (c *Client) Add(ctx context.Context, task string, payload any, opts *AddOptions) (*JobInfo, error) {
 	text, err := encodePayload(payload)
 	return c.add(ctx, task, text, err, opts)

@@ -16,17 +16,18 @@ type KeptTask struct {
 	Results  bool          // results are kept
 }
 
-// KeepTask records the attempts and ends of the jobs of a task from now on; [Client.JobHistory] returns them. A second call
-// for a task replaces the first. An error of the queue has the code GWKFR (KeepFor), one of the task's name (GWBNI, GWBID), or
-// GWKLT: open transactions have changed jobs, so that the first call in a database has to be repeated when they have ended.
+// KeepTask records the attempts and ends of the jobs of a task from now on; [Client.JobHistory] returns them. A second
+// call for a task replaces the first. An error of the queue has the code GWKFR (KeepFor), one of the task's name
+// (GWBNI, GWBID), or GWKLT: open transactions have changed jobs, so that the first call in a database has to be
+// repeated when they have ended.
 func (c *Client) KeepTask(ctx context.Context, kept KeptTask) error {
 	err := c.order(ctx, `select S.keep_task($1::text, `+rows.Microseconds("$2")+`, $3::boolean, $4::boolean)::text`,
 		kept.Task, kept.KeepFor.Microseconds(), kept.Payloads, kept.Results)
 	return during(err, "keep task %q", kept.Task)
 }
 
-// StopKeepingTask ends [Client.KeepTask]. What was recorded is dropped when its time is over. It reports whether the task was
-// kept.
+// StopKeepingTask ends [Client.KeepTask]. What was recorded is dropped when its time is over. It reports whether the
+// task was kept.
 func (c *Client) StopKeepingTask(ctx context.Context, task string) (was bool, err error) {
 	was, err = singleValue[bool](ctx, c, `select S.stop_keeping_task($1::text)`, task)
 	return was, during(err, "stop keeping task %q", task)
@@ -55,8 +56,8 @@ type Attempt struct {
 	Result      json.RawMessage
 }
 
-// JobHistory returns the recorded attempts and the end of a job of a kept task, oldest first, also after the job has gone.
-// It returns none if the task was not kept.
+// JobHistory returns the recorded attempts and the end of a job of a kept task, oldest first, also after the job has
+// gone. It returns none if the task was not kept.
 func (c *Client) JobHistory(ctx context.Context, id int64) ([]Attempt, error) {
 	attempts, err := listed(ctx, c, func(a *Attempt) []any {
 		return []any{&a.Attempt, &a.MaxAttempts, &a.Outcome, rows.OrZero(&a.WorkerID), rows.OrZero(&a.Place),
@@ -87,8 +88,8 @@ type TaskStats struct {
 // Percentiles are the times that 50, 95 and 99 of a hundred attempts did not exceed.
 type Percentiles struct{ P50, P95, P99 time.Duration }
 
-// TaskStats returns what the jobs of a kept task did from since until a time, by the ends of their attempts; a zero until is now.
-// The percentiles of more than 50 000 attempts are computed from a part of them.
+// TaskStats returns what the jobs of a kept task did from since until a time, by the ends of their attempts; a zero
+// until is now. The percentiles of more than 50 000 attempts are computed from a part of them.
 func (c *Client) TaskStats(ctx context.Context, task string, since, until time.Time) (*TaskStats, error) {
 	stats, err := firstRow(ctx, c, func(s *TaskStats) []any {
 		return []any{&s.Attempts, &s.Completed, &s.Failed, &s.PermanentlyFailed, &s.Recovered, &s.Snoozed, &s.Returned,

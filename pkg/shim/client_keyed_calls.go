@@ -17,12 +17,12 @@ type KeyedJob struct {
 	IsNew bool      // this call has added the job
 }
 
-// AddOnce adds a job unless a call under the same key has added one less than the time within ago, and returns the new or
-// the first job. The first call counts even if its job has ended, was replaced or has lost its key. Calls under one key wait
-// for each other's transactions; a call that is rolled back does not count.
+// AddOnce adds a job unless a call under the same key has added one less than the time within ago, and returns the new
+// or the first job. The first call counts even if its job has ended, was replaced or has lost its key. Calls under one
+// key wait for each other's transactions; a call that is rolled back does not count.
 //
-// The job has the key as its JobKey; opts, which may be nil, must not name another. An error of the queue has a code that
-// begins with GWB, as those of [Client.Add], or is GWOKY (the key is empty) or GWOIV (the time is not above 0).
+// The job has the key as its JobKey; opts, which may be nil, must not name another. An error of the queue has a code
+// that begins with GWB, as those of [Client.Add], or is GWOKY (the key is empty) or GWOIV (the time is not above 0).
 func (c *Client) AddOnce(ctx context.Context, task string, payload any, key string, within time.Duration, opts *AddOptions) (*KeyedJob, error) {
 	call := keyedCall{name: "add_job_once", task: task, payload: payload, key: key, every: within, mayBeLater: true, adds: "a.is_new"}
 	return c.callByKey(ctx, call, opts, `
@@ -30,9 +30,9 @@ func (c *Client) AddOnce(ctx context.Context, task string, payload any, key stri
 		coalesce($9::timestamptz, pg_catalog.now() operator(pg_catalog.+) `+rows.Microseconds("$10")+`), $6::integer, $7::integer, $8::text[])`)
 }
 
-// Debounce adds a job that runs when no call under its key has come for the time wait. Each call replaces the waiting job,
-// as [Replace] does, and returns it. If maxWait is not 0, the job runs at most this time after the first call since it last
-// started. A job that has failed does not run before its next attempt is due.
+// Debounce adds a job that runs when no call under its key has come for the time wait. Each call replaces the waiting
+// job, as [Replace] does, and returns it. If maxWait is not 0, the job runs at most this time after the first call
+// since it last started. A job that has failed does not run before its next attempt is due.
 //
 // opts and errors are those of [Client.AddOnce], without RunAt and RunIn.
 func (c *Client) Debounce(ctx context.Context, task string, payload any, key string, wait, maxWait time.Duration, opts *AddOptions) (*KeyedJob, error) {
@@ -45,9 +45,9 @@ func (c *Client) Debounce(ctx context.Context, task string, payload any, key str
 		$1::text, $2::json, $3::text, `+rows.Microseconds("$4")+`, `+rows.Microseconds("$9")+`, $5::text, $6::integer, $7::integer, $8::text[])`)
 }
 
-// Throttle adds a job that is due at least the time every after the previous job of such a call: the first call adds a job
-// that is due at once, and calls within that time share the next job. While a job waits under the key, a call replaces it as
-// [PreserveRunAt] does.
+// Throttle adds a job that is due at least the time every after the previous job of such a call: the first call adds a
+// job that is due at once, and calls within that time share the next job. While a job waits under the key, a call
+// replaces it as [PreserveRunAt] does.
 //
 // opts and errors are those of [Client.AddOnce], without RunAt and RunIn.
 func (c *Client) Throttle(ctx context.Context, task string, payload any, key string, every time.Duration, opts *AddOptions) (*KeyedJob, error) {

@@ -7,16 +7,16 @@ import (
 	"github.com/gwsql/gw/internal/rows"
 )
 
-// Limit limits how many jobs run at once, or start per time, in all workers together. A zero value means no limit; at least
-// one of MaxRunning, TotalRunning, Rate and Fair is required.
+// Limit limits how many jobs run at once, or start per time, in all workers together. A zero value means no limit; at
+// least one of MaxRunning, TotalRunning, Rate and Fair is required.
 type Limit struct {
 	Name string
 
 	// Tasks are the tasks to whose jobs the limit applies. Default: all.
 	Tasks []string
 
-	// By assigns each job to a lane, and the numbers apply to each lane: "flag:NAME" or "payload:FIELD". A job without the flag
-	// or field is not limited. Default: one lane for all jobs.
+	// By assigns each job to a lane, and the numbers apply to each lane: "flag:NAME" or "payload:FIELD". A job without
+	// the flag or field is not limited. Default: one lane for all jobs.
 	By string
 
 	MaxRunning   int           // how many jobs of a lane run at once
@@ -29,14 +29,14 @@ type Limit struct {
 	// then the lane that has started no job for the longest time. It requires By.
 	Fair bool
 
-	// Strict is for how long a job of a worker that seems dead keeps its slots after another worker may run it, because the
-	// first worker may only have stopped for a while and its handler may still run. It requires MaxRunning or TotalRunning.
-	// Default: 0
+	// Strict is for how long a job of a worker that seems dead keeps its slots after another worker may run it, because
+	// the first worker may only have stopped for a while and its handler may still run. It requires MaxRunning or
+	// TotalRunning. Default: 0
 	Strict time.Duration
 }
 
-// SetLimit creates a limit, or replaces the limit of this name. Later claims obey it. Workers of Graphile Worker do not see
-// jobs to which limits apply, unless they are in a named queue. An invalid limit has the code GWLVA.
+// SetLimit creates a limit, or replaces the limit of this name. Later claims obey it. Workers of Graphile Worker do not
+// see jobs to which limits apply, unless they are in a named queue. An invalid limit has the code GWLVA.
 func (c *Client) SetLimit(ctx context.Context, limit Limit) error {
 	err := c.order(ctx, `
 		select S.set_limit($1::text, $2::text[], $3::text, $4::integer, $5::integer, $6::integer,
@@ -61,8 +61,9 @@ type LaneNumbers struct {
 	Burst      int           // default: Rate
 }
 
-// OverrideLane overrides the numbers of a limit for one of its lanes, such as a higher maximum for one customer. The zero
-// value of numbers removes the override. If there is no such limit with several lanes, the error has the code GWLNM.
+// OverrideLane overrides the numbers of a limit for one of its lanes, such as a higher maximum for one customer. The
+// zero value of numbers removes the override. If there is no such limit with several lanes, the error has the code
+// GWLNM.
 func (c *Client) OverrideLane(ctx context.Context, limit, lane string, numbers LaneNumbers) error {
 	err := c.order(ctx, `
 		select S.override_lane($1::text, $2::text, $3::integer, $4::integer,
@@ -72,8 +73,9 @@ func (c *Client) OverrideLane(ctx context.Context, limit, lane string, numbers L
 	return during(err, "override lane %q of limit %q", lane, limit)
 }
 
-// OpenLane opens, before its time, a lane of a limit that a worker has closed by [RateLimited]; without a lane, all closed
-// lanes of the limit. It returns the number of opened lanes. If there is no such limit, the error has the code GWLNM.
+// OpenLane opens, before its time, a lane of a limit that a worker has closed by [RateLimited]; without a lane, all
+// closed lanes of the limit. It returns the number of opened lanes. If there is no such limit, the error has the code
+// GWLNM.
 func (c *Client) OpenLane(ctx context.Context, limit, lane string) (opened int64, err error) {
 	opened, err = singleValue[int64](ctx, c, `select S.open_lane($1::text, $2::text)`, limit, rows.OrNull(lane))
 	return opened, during(err, "open lane %q of limit %q", lane, limit)

@@ -33,8 +33,8 @@ type HistoryRow struct {
 	Attempt   Attempt // without its payload and result, which [Client.JobHistory] returns
 }
 
-// ListHistory returns recorded attempts and ends of jobs of kept tasks, latest first; see [Client.KeepTask]. The next page is that
-// after the last row of a page; there is none after a page with fewer rows than the limit.
+// ListHistory returns recorded attempts and ends of jobs of kept tasks, latest first; see [Client.KeepTask]. The next
+// page is that after the last row of a page; there is none after a page with fewer rows than the limit.
 func (c *Client) ListHistory(ctx context.Context, filter HistoryFilter) ([]HistoryRow, error) {
 	var beforeAt, beforeID any
 	if after := filter.After; after != nil {

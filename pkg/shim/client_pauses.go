@@ -28,9 +28,9 @@ type PauseOptions struct {
 	For    *time.Duration // the same as a time from now, in place of Until
 }
 
-// Pause keeps jobs from starting until [Client.Resume], or until the end in opts, which may be nil. Running jobs continue.
-// The pause survives restarts. A second pause of the same target changes its reason and end. An invalid target or end has
-// the code GWLVA, an unknown limit GWLNM.
+// Pause keeps jobs from starting until [Client.Resume], or until the end in opts, which may be nil. Running jobs
+// continue. The pause survives restarts. A second pause of the same target changes its reason and end. An invalid
+// target or end has the code GWLVA, an unknown limit GWLNM.
 func (c *Client) Pause(ctx context.Context, target PauseTarget, opts *PauseOptions) error {
 	if opts == nil {
 		opts = &PauseOptions{}

@@ -112,8 +112,8 @@ func TestAWaiterLearnsThatItsJobWasRemoved(t *testing.T) {
 	}
 }
 
-// A thousand callers share one connection that listens, and each gets its own result at once: without notifications, the last
-// ones would have to wait for a query after five seconds.
+// A thousand callers share one connection that listens, and each gets its own result at once: without notifications,
+// the last ones would have to wait for a query after five seconds.
 func TestAThousandWaitersShareOneConnection(t *testing.T) {
 	q := newQueue(t)
 	const count = 1000
@@ -137,7 +137,8 @@ func TestAThousandWaitersShareOneConnection(t *testing.T) {
 	}
 }
 
-// The end of a job is notified: a caller that has waited for long does not wait for its next query, which is seconds away.
+// The end of a job is notified: a caller that has waited for long does not wait for its next query, which is seconds
+// away.
 func TestAnEndIsNoticedAtOnce(t *testing.T) {
 	q := newQueue(t)
 	client := q.client()

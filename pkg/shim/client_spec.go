@@ -70,7 +70,8 @@ type JobSpec struct {
 	AddOptions
 }
 
-// errNoTask refuses an empty task name. PostgreSQL accepts it, as with Graphile Worker, but no worker can have such a task.
+// errNoTask refuses an empty task name. PostgreSQL accepts it, as with Graphile Worker, but no worker can have such a
+// task.
 var errNoTask = errors.New("the task has no name")
 
 // sentSpec is a job_spec, except that its payload is sent as text, so that it is not changed, and that it may have

@@ -13,8 +13,9 @@ import (
 	"github.com/gwsql/gw/internal/sqlstate"
 )
 
-// The pause between two queries for ended jobs is a quarter of the time for which the latest call has waited, within these
-// bounds; farLook is the upper one while notifications of the ends arrive. A query has a timeout, because a connection may hang.
+// The pause between two queries for ended jobs is a quarter of the time for which the latest call has waited, within
+// these bounds; farLook is the upper one while notifications of the ends arrive. A query has a timeout, because a
+// connection may hang.
 const (
 	shortLook  = 10 * time.Millisecond
 	longLook   = 500 * time.Millisecond
@@ -35,14 +36,15 @@ func (e *JobFailedError) Error() string {
 	return fmt.Sprintf("job %d has failed permanently: %s", e.ID, e.LastError)
 }
 
-// Wait waits until a job has ended, and returns nil if it has completed or was removed: such a job no longer exists. If it
-// has failed permanently, the error is a [*JobFailedError]. A failed job that has attempts left has not ended. The job must
-// be committed: a job that is not visible counts as ended. The function [Wait] also returns the result of the job.
+// Wait waits until a job has ended, and returns nil if it has completed or was removed: such a job no longer exists. If
+// it has failed permanently, the error is a [*JobFailedError]. A failed job that has attempts left has not ended. The
+// job must be committed: a job that is not visible counts as ended. The function [Wait] also returns the result of the
+// job.
 //
-// All waiting calls of a client share one query, and, on a pool, one connection of their own on which the end of a job is
-// notified at once. Where notifications do not arrive, as on a *sql.DB or behind a pooler in transaction mode, the query is
-// repeated twice a second. The connection is closed ten seconds after the last call. While the database cannot be reached,
-// Wait continues until ctx
+// All waiting calls of a client share one query, and, on a pool, one connection of their own on which the end of a job
+// is notified at once. Where notifications do not arrive, as on a *sql.DB or behind a pooler in transaction mode, the
+// query is repeated twice a second. The connection is closed ten seconds after the last call. While the database cannot
+// be reached, Wait continues until ctx
 // ends; then it returns the error of ctx. The client must be on a pool or a *sql.DB. The role needs the privileges of a
 // producer of all tasks or of an administrator, and those of an administrator to read the error of the job.
 func (c *Client) Wait(ctx context.Context, id int64) error {

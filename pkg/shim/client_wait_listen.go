@@ -13,8 +13,8 @@ import (
 	"github.com/gwsql/gw/internal/rows"
 )
 
-// listen passes on the notified ends of jobs until ctx ends, on a connection of its own. It does nothing unless the client is
-// on a pool.
+// listen passes on the notified ends of jobs until ctx ends, on a connection of its own. It does nothing unless the
+// client is on a pool.
 func (w *waitingCalls) listen(ctx context.Context, c *Client) {
 	pool := rows.PoolOf(c.db)
 	if pool == nil {
@@ -43,7 +43,8 @@ func (w *waitingCalls) listenOnce(ctx context.Context, pool *pgxpool.Pool) error
 	if _, err := conn.Exec(ctx, `listen "jobs:end"`); err != nil {
 		return err
 	}
-	// A pooler in transaction mode accepts LISTEN, but passes no notifications on. One that arrives shows that there is none.
+	// A pooler in transaction mode accepts LISTEN, but passes no notifications on. One that arrives shows that there is
+	// none.
 	probe := "probe " + rand.Text()
 	if _, err := pool.Exec(ctx, `select pg_catalog.pg_notify('jobs:end', '`+probe+`')`, pgx.QueryExecModeSimpleProtocol); err != nil {
 		return err

@@ -23,14 +23,14 @@ type Config struct {
 	// gw-migrate.
 	Schema string
 
-	// Concurrency is the number of handlers that run at once, at most 100 000. Default: 1. Raise it until the machine, or
-	// the resource that the handlers wait for, is busy. The worker has its own few connections, however many handlers
-	// there are.
+	// Concurrency is the number of handlers that run at once, at most 100 000. Default: 1. Raise it until the machine,
+	// or the resource that the handlers wait for, is busy. The worker has its own few connections, however many
+	// handlers there are.
 	Concurrency int
 
-	// QueueBatch is the maximum number of jobs of one named queue that the worker claims at once and runs one after the other, and
-	// of jobs for one slot of a limit. Default: as many as take about 100 ms, 1000 at most. Set it to 1 to claim each job when the one
-	// before it has ended.
+	// QueueBatch is the maximum number of jobs of one named queue that the worker claims at once and runs one after the
+	// other, and of jobs for one slot of a limit. Default: as many as take about 100 ms, 1000 at most. Set it to 1 to
+	// claim each job when the one before it has ended.
 	QueueBatch int
 
 	// PollInterval is the longest time that an idle worker waits before it searches for jobs without a notification, a

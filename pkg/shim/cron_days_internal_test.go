@@ -13,9 +13,9 @@ import (
 	"github.com/gwsql/gw/internal/pgtest"
 )
 
-// TestDaysOfCronRunEachMinuteOnce lives through two days with three workers, which are processes. One stays up, though its
-// connections are ended repeatedly; the others are killed during ticks and started again. At some times no worker runs for
-// hours.
+// TestDaysOfCronRunEachMinuteOnce lives through two days with three workers, which are processes. One stays up, though
+// its connections are ended repeatedly; the others are killed during ticks and started again. At some times no worker
+// runs for hours.
 func TestDaysOfCronRunEachMinuteOnce(t *testing.T) {
 	pgtest.OnOneVersion(t)
 	t.Parallel()
@@ -92,8 +92,9 @@ type cronDays struct {
 	killed, ended int
 }
 
-// live starts the workers at a time and moves it on by some minutes at once, and returns when the last ticks were. Workers
-// that were killed start at the time at which they were, so that the one that stays up is never behind one that starts.
+// live starts the workers at a time and moves it on by some minutes at once, and returns when the last ticks were.
+// Workers that were killed start at the time at which they were, so that the one that stays up is never behind one that
+// starts.
 func (s *cronDays) live(from, until time.Time) (last time.Time) {
 	for _, w := range s.workers {
 		w.start(from)

@@ -18,8 +18,8 @@ import (
 	"github.com/gwsql/gw/pkg/crontab"
 )
 
-// cronProcessVariable makes the test's program a worker instead, as [cronProcess] starts it: its value is the URL of the
-// database.
+// cronProcessVariable makes the test's program a worker instead, as [cronProcess] starts it: its value is the URL of
+// the database.
 const cronProcessVariable = "GW_TEST_CRON_WORKER"
 
 // RunAsCronProcess runs a worker if that is what this program was started for.
@@ -35,8 +35,8 @@ func RunAsCronProcess() (ran bool) {
 	return true
 }
 
-// runCronProcess runs a worker that reads the time from lines of its input, and prints a line when its cron has done all ticks
-// up to that time.
+// runCronProcess runs a worker that reads the time from lines of its input, and prints a line when its cron has done
+// all ticks up to that time.
 func runCronProcess(url string, in io.Reader, out io.Writer) error {
 	times := json.NewDecoder(in)
 	var text string

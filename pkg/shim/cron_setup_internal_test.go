@@ -18,8 +18,8 @@ import (
 // noon is when the time of most of these tests begins: half a minute after, so that its minute has passed.
 var noon = time.Date(2026, 6, 16, 12, 0, 0, 0, time.UTC)
 
-// patience is how long a test within the package waits for what must happen. It is long because it only matters when a test
-// fails.
+// patience is how long a test within the package waits for what must happen. It is long because it only matters when a
+// test fails.
 const patience = 2 * time.Minute
 
 // manualClock is a time that a test sets while the loop waits for its next tick.

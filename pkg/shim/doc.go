@@ -28,18 +28,18 @@
 // # Outcomes of a handler
 //
 // A handler can return errors that set the outcome: [Discard] fails a job permanently, [RetryIn] sets the delay of the
-// retry, [Snooze] defers the job without counting the attempt, [RateLimited] also defers the other jobs of its limits, and
-// [Batch] retries only the failed elements of a payload. Delays are sent to the database as delays, so this machine's clock
-// does not matter. [Timeout] and [Backoff] are options of a task, given where its handler is registered; a [Middleware]
-// wraps the handlers of all tasks.
+// retry, [Snooze] defers the job without counting the attempt, [RateLimited] also defers the other jobs of its limits,
+// and [Batch] retries only the failed elements of a payload. Delays are sent to the database as delays, so this
+// machine's clock does not matter. [Timeout] and [Backoff] are options of a task, given where its handler is
+// registered; a [Middleware] wraps the handlers of all tasks.
 //
 // # Exactly once
 //
 // What a handler does in the database of the queue can be committed together with the completion of its job. Then it
-// happens exactly once, even if any process dies at any time. [HandleTx] registers a handler that is given a transaction for each
-// job, and [HandleManyTx] one that is given a transaction for several jobs, which is faster. A handler that begins its transactions
-// itself completes a job by [Job.CompleteTx], or several by [CompletionOf]. If a connection is lost, the worker asks the database
-// whether the transaction was committed; see [Handler].
+// happens exactly once, even if any process dies at any time. [HandleTx] registers a handler that is given a
+// transaction for each job, and [HandleManyTx] one that is given a transaction for several jobs, which is faster. A
+// handler that begins its transactions itself completes a job by [Job.CompleteTx], or several by [CompletionOf]. If a
+// connection is lost, the worker asks the database whether the transaction was committed; see [Handler].
 //
 // # Observability
 //

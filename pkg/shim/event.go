@@ -104,8 +104,8 @@ type JobSnoozed struct {
 	Delay    time.Duration // until the job may run again
 }
 
-// JobInterrupted is emitted when a handler was interrupted by [ErrShutdown] or [ErrLeaseLost] and returned an error, or when the
-// attempt has lost its connection to the database; see [Handler].
+// JobInterrupted is emitted when a handler was interrupted by [ErrShutdown] or [ErrLeaseLost] and returned an error, or
+// when the attempt has lost its connection to the database; see [Handler].
 type JobInterrupted struct {
 	Job      *Job
 	Duration time.Duration // of the handler

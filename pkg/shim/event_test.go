@@ -45,8 +45,8 @@ func only[E shim.Event](events []shim.Event) (found []E) {
 	return found
 }
 
-// ends returns the reported outcomes but those of jobs that returned unstarted: on a slow machine a job may wait too long for its
-// handler, and is claimed again.
+// ends returns the reported outcomes but those of jobs that returned unstarted: on a slow machine a job may wait too
+// long for its handler, and is claimed again.
 func ends(events []shim.Event) []shim.JobReported {
 	return slices.DeleteFunc(only[shim.JobReported](events), func(e shim.JobReported) bool {
 		return e.Outcome == shim.OutcomeReturned && !e.Started

@@ -13,8 +13,8 @@ import (
 	"github.com/gwsql/gw/pkg/shim"
 )
 
-// A program that adds a job and runs it. A worker that serves a task for as long as the program runs calls Run in place of RunOnce,
-// mostly in a program of its own.
+// A program that adds a job and runs it. A worker that serves a task for as long as the program runs calls Run in place
+// of RunOnce, mostly in a program of its own.
 func Example() {
 	defer database()() // in a program: the database of DATABASE_URL, with the schema that gw-migrate has installed
 	ctx := context.Background()

@@ -150,8 +150,8 @@ func (e *executor) ownJobs() {
 	e.jobs = slices.Clone(e.jobs)
 }
 
-// contextOf returns the context of a call for jobs. It is that of the job if there is one only. The loss of one of several jobs ends
-// the context only if they share a transaction, which cannot be committed then.
+// contextOf returns the context of a call for jobs. It is that of the job if there is one only. The loss of one of
+// several jobs ends the context only if they share a transaction, which cannot be committed then.
 func (e *executor) contextOf(jobs []*Job, task taskEntry) (ctx context.Context, release func()) {
 	ctx, release = &jobs[0].hold.context, func() {}
 	switch {

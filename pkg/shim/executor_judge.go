@@ -81,7 +81,8 @@ func (e *executor) judge(o outcome, task taskEntry, cause, err error) outcome {
 	return o
 }
 
-// isLost reports whether an attempt has ended with err because a connection was lost; cause is why its context has ended.
+// isLost reports whether an attempt has ended with err because a connection was lost; cause is why its context has
+// ended.
 func (e *executor) isLost(job *Job, task taskEntry, cause, err error) bool {
 	when, isKnown := lostWhen(err)
 	switch {

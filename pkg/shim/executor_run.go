@@ -41,8 +41,8 @@ func (e *executor) run() {
 	e.stopped()
 }
 
-// execute calls the handler of jobs, of which there are several only of a handler of many, and concludes them. In events each has
-// its share of the time.
+// execute calls the handler of jobs, of which there are several only of a handler of many, and concludes them. In
+// events each has its share of the time.
 func (e *executor) execute(jobs []*Job, task taskEntry) {
 	for _, job := range jobs {
 		emit(e.events, JobStarted{Job: job.shown()})

@@ -7,8 +7,9 @@ import (
 	"time"
 )
 
-// executeManyTx is execute for a handler of several jobs in one transaction. If a call for several jobs fails, each of them
-// runs alone, in the same claim. So do jobs after one of them has lost its connection, because it may be the cause.
+// executeManyTx is execute for a handler of several jobs in one transaction. If a call for several jobs fails, each of
+// them runs alone, in the same claim. So do jobs after one of them has lost its connection, because it may be the
+// cause.
 func (e *executor) executeManyTx(jobs []*Job, task taskEntry) {
 	defer e.end()
 	e.ownJobs()
@@ -33,8 +34,8 @@ func (e *executor) executeManyTx(jobs []*Job, task taskEntry) {
 	}
 }
 
-// runTogether calls the handler for several jobs. It returns those that have to run again, and whether they may run together,
-// because the call was rolled back only for the sake of others.
+// runTogether calls the handler for several jobs. It returns those that have to run again, and whether they may run
+// together, because the call was rolled back only for the sake of others.
 func (e *executor) runTogether(jobs []*Job, task taskEntry) (again []*Job, together bool) {
 	c := e.callManyTx(jobs, task)
 	when, isLost := lostWhen(c.err)
@@ -113,8 +114,8 @@ func (e *executor) completeTx(c *txCall, jobs []*Job) {
 	c.tx.close(c.err)
 }
 
-// settle concludes jobs whose handler has returned errs, unless the executor was left behind and their jobs were returned.
-// cause is why the context of the call has ended.
+// settle concludes jobs whose handler has returned errs, unless the executor was left behind and their jobs were
+// returned. cause is why the context of the call has ended.
 func (e *executor) settle(jobs []*Job, task taskEntry, duration time.Duration, cause error, errs []error) {
 	e.mu.Lock()
 	isOurs := e.jobs != nil

@@ -10,7 +10,8 @@ import (
 	"github.com/gwsql/gw/pkg/shim/internal/ration"
 )
 
-// jobSource is one way to get jobs. Its run makes one call of the database, or few, and is repeated as long as it is ready.
+// jobSource is one way to get jobs. Its run makes one call of the database, or few, and is repeated as long as it is
+// ready.
 type jobSource interface {
 	// tick notes what the time has changed, and returns when it will change something, zero for never.
 	tick(now time.Time) time.Time
@@ -49,8 +50,8 @@ func newFetcher(in *intake, pollInterval time.Duration, heard adviceBox) *fetche
 	return f
 }
 
-// run gets jobs until stop ends or, with once, until nothing is runnable. Then it returns the jobs that have not started
-// and closes the backlog.
+// run gets jobs until stop ends or, with once, until nothing is runnable. Then it returns the jobs that have not
+// started and closes the backlog.
 func (f *fetcher) run(stop context.Context) {
 	now := time.Now()
 	f.look, f.claimedAt, f.staleAt = true, now, now.Add(ration.MaxWait)
@@ -91,7 +92,8 @@ func (f *fetcher) tick(now time.Time) (due time.Time) {
 	return due
 }
 
-// next returns the first source that is ready, nil without. While several claims are in flight, there are no other calls.
+// next returns the first source that is ready, nil without. While several claims are in flight, there are no other
+// calls.
 func (f *fetcher) next() jobSource {
 	if !f.paused.IsZero() {
 		return nil
@@ -104,7 +106,8 @@ func (f *fetcher) next() jobSource {
 	return nil
 }
 
-// conclude handles the error of a source: it ends the worker if the call itself is invalid, otherwise it pauses the claims.
+// conclude handles the error of a source: it ends the worker if the call itself is invalid, otherwise it pauses the
+// claims.
 func (f *fetcher) conclude(err error) {
 	switch {
 	case err == nil:

@@ -19,10 +19,11 @@ const (
 // errNoneReadable postpones claims: if no job can be read, single rows are not the cause.
 var errNoneReadable = errors.New("none of the jobs that were claimed can be read")
 
-// aside is the source of the jobs that could not be read. One row that the server cannot send makes every claim fail that
-// would return it. So after two consecutive claims with such an error, the worker claims jobs one at a time without reading
-// them, and then reads them by their ids. It keeps an unreadable job claimed, so that the job does not block others,
-// until a claim succeeds again. Then it reads the job a second time, and fails it permanently if that fails too.
+// aside is the source of the jobs that could not be read. One row that the server cannot send makes every claim fail
+// that would return it. So after two consecutive claims with such an error, the worker claims jobs one at a time
+// without reading them, and then reads them by their ids. It keeps an unreadable job claimed, so that the job does not
+// block others, until a claim succeeds again. Then it reads the job a second time, and fails it permanently if that
+// fails too.
 type aside struct {
 	*intake
 	failures int // consecutive failed claims with an error that a row may cause
@@ -82,7 +83,8 @@ func (a *aside) run(stop context.Context) error {
 	return nil
 }
 
-// claimSingly claims one job and reads it. It reports whether it has accepted one: there may be none, or it was put aside.
+// claimSingly claims one job and reads it. It reports whether it has accepted one: there may be none, or it was put
+// aside.
 func (a *aside) claimSingly(stop context.Context, set *taskSet, ask ration.Plan, claim claimUnreadFunc) (accepted bool, err error) {
 	if len(a.jobs) >= maxAside {
 		return false, errNoneReadable

@@ -8,18 +8,18 @@ import (
 	"github.com/gwsql/gw/pkg/shim/internal/ration"
 )
 
-// A claim never waits: it skips rows that another transaction has locked briefly, such as the lane of a limit, and jobs that
-// are being moved because a limit has changed. An empty claim then reports that jobs are due within soonDue, or within
-// cursorDue if there may be jobs in front of the claim cursor. A run that ends when nothing is runnable claims again, for
-// mostLinger after its last job.
+// A claim never waits: it skips rows that another transaction has locked briefly, such as the lane of a limit, and jobs
+// that are being moved because a limit has changed. An empty claim then reports that jobs are due within soonDue, or
+// within cursorDue if there may be jobs in front of the claim cursor. A run that ends when nothing is runnable claims
+// again, for mostLinger after its last job.
 const (
 	soonDue    = 60 * time.Millisecond
 	cursorDue  = 500 * time.Millisecond
 	mostLinger = 5 * time.Second
 )
 
-// After this number of consecutive empty claims of jobs that are due soon, the worker claims at growing intervals: another
-// transaction may lock the jobs while it stays open. When it ends, a notification follows.
+// After this number of consecutive empty claims of jobs that are due soon, the worker claims at growing intervals:
+// another transaction may lock the jobs while it stays open. When it ends, a notification follows.
 const (
 	mostVain     = 10
 	vainInterval = 500 * time.Millisecond
@@ -29,9 +29,9 @@ const (
 // and read; a third would mostly read rows that the other two have locked.
 const claimsAtOnce = 2
 
-// claims is the source of all jobs but suspects. When a claim returns the maximum number of jobs, a flood begins: there are
-// several claims at once for as long as each returns that number. A single claim then detects the end of the flood. If a task
-// has a limit of its own, there are no floods.
+// claims is the source of all jobs but suspects. When a claim returns the maximum number of jobs, a flood begins: there
+// are several claims at once for as long as each returns that number. A single claim then detects the end of the flood.
+// If a task has a limit of its own, there are no floods.
 type claims struct {
 	*intake
 	aside        *aside
@@ -109,8 +109,8 @@ func (c *claims) run(stop context.Context) error {
 	return c.claim(stop, set, ask)
 }
 
-// claim claims jobs, or reads when to search again. Once sent, a claim is not canceled, because the jobs that it locks would
-// be lost.
+// claim claims jobs, or reads when to search again. Once sent, a claim is not canceled, because the jobs that it locks
+// would be lost.
 func (c *claims) claim(stop context.Context, set *taskSet, ask ration.Plan) error {
 	try, err := c.beginMany(stop, set, ask)
 	if err != nil {
@@ -225,15 +225,16 @@ func (c *claims) awaitAnswers(stop context.Context) {
 	}
 }
 
-// A rest lasts for restClaims times as long as its claim took, which is about how long short jobs need to end, within these bounds.
+// A rest lasts for restClaims times as long as its claim took, which is about how long short jobs need to end, within
+// these bounds.
 const (
 	restClaims = 3
 	leastRest  = 2 * time.Millisecond
 	mostRest   = 20 * time.Millisecond
 )
 
-// claimRest is a pause of claims after one that returned fewer jobs than it asked for, until these jobs have ended: what it
-// left are mostly jobs of full lanes and busy queues, which these jobs hold.
+// claimRest is a pause of claims after one that returned fewer jobs than it asked for, until these jobs have ended:
+// what it left are mostly jobs of full lanes and busy queues, which these jobs hold.
 type claimRest struct {
 	until time.Time // the latest end, zero without a rest
 	lease int64     // of the claim

@@ -13,8 +13,9 @@ import (
 	"github.com/gwsql/gw/pkg/shim"
 )
 
-// claimsUnderWay is a tracer that counts how many claims are under way at once, and makes each take a while, as on a slow link.
-// Without that, a machine that is busy with other things may answer each claim before the worker begins the next.
+// claimsUnderWay is a tracer that counts how many claims are under way at once, and makes each take a while, as on a
+// slow link. Without that, a machine that is busy with other things may answer each claim before the worker begins the
+// next.
 type claimsUnderWay struct{ now, most atomic.Int64 }
 
 type isClaim struct{}

@@ -89,8 +89,8 @@ func (in *intake) begin(stop context.Context, set *taskSet, ask ration.Plan) (a 
 	return a, err
 }
 
-// end handles the answer to a claim: it passes jobs on, and if there is no answer, jobs may be locked that the worker does not
-// know of, and the claim may have asked for too many.
+// end handles the answer to a claim: it passes jobs on, and if there is no answer, jobs may be locked that the worker
+// does not know of, and the claim may have asked for too many.
 func (in *intake) end(stop context.Context, a claimTry, jobs []*Job, err error) {
 	took := time.Since(a.started)
 	switch {
@@ -152,9 +152,9 @@ func (in *intake) giveBack(unstarted []*Job) {
 	}
 }
 
-// heldList is the list of claimed jobs whose outcomes are not settled. They are linked through their holds, because a map
-// would cost more than all other bookkeeping of a job. A job may be claimed again before its return is settled, and is
-// in the list twice then.
+// heldList is the list of claimed jobs whose outcomes are not settled. They are linked through their holds, because a
+// map would cost more than all other bookkeeping of a job. A job may be claimed again before its return is settled, and
+// is in the list twice then.
 type heldList struct {
 	n     int
 	bytes int64

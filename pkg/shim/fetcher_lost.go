@@ -6,9 +6,9 @@ import (
 	"time"
 )
 
-// lostClaims is the source that returns to the queue the jobs locked in the worker's name that it does not know of: after a
-// claim without an answer, and after a failover to a server that lacks the commits of their outcomes. The server may execute
-// such a claim some time after the connection broke, so the worker checks twice.
+// lostClaims is the source that returns to the queue the jobs locked in the worker's name that it does not know of:
+// after a claim without an answer, and after a failover to a server that lacks the commits of their outcomes. The
+// server may execute such a claim some time after the connection broke, so the worker checks twice.
 type lostClaims struct {
 	*intake
 	now   bool

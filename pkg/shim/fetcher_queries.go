@@ -23,8 +23,8 @@ type claimAnswer struct {
 	newMark bool           // only without jobs: the worker is marked asleep, and was not before
 }
 
-// claim claims the jobs of a plan, except those with forbidden flags. If there are none, the worker falls asleep, marked
-// for as long as lasting unless that is 0.
+// claim claims the jobs of a plan, except those with forbidden flags. If there are none, the worker falls asleep,
+// marked for as long as lasting unless that is 0.
 // The same statement reads the due time. Its single now() leaves no instant between "nothing is due" and "due after
 // now" in which a job could be missed. The due time is returned as a delay, so this machine's clock does not matter.
 //

@@ -82,8 +82,8 @@ func (s *sleep) fall(ctx context.Context, sent time.Time, newMark bool) (again b
 	return true, nil
 }
 
-// rise is called after a claim that returned jobs; full tells that it may have left some. It removes the mark if no claim was empty
-// for some time; if the claim was not full, only if claims have returned jobs for that time.
+// rise is called after a claim that returned jobs; full tells that it may have left some. It removes the mark if no
+// claim was empty for some time; if the claim was not full, only if claims have returned jobs for that time.
 func (s *sleep) rise(ctx context.Context, full bool) error {
 	if s.busyAt.IsZero() {
 		s.busyAt = time.Now()

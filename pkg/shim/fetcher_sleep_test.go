@@ -38,8 +38,8 @@ func startPinged(q *queue, cfg shim.Config) (*worker, <-chan time.Time) {
 const claimSeen = `exists (select from pg_stat_activity
 	where datname = current_database() and query like '%get_job_batch%' and state = 'idle' and query_start > $1)`
 
-// look makes the worker search for jobs, and waits until it has. It queries repeatedly, because the next statement of the
-// worker may hide the claim.
+// look makes the worker search for jobs, and waits until it has. It queries repeatedly, because the next statement of
+// the worker may hide the claim.
 func (q *queue) look() {
 	q.t.Helper()
 	q.await(`select case when `+claimSeen+` then true else pg_notify('jobs:insert', '') is null end`,
@@ -52,8 +52,8 @@ func (q *queue) awaitClaim(since time.Time) {
 	q.await(`select `+claimSeen, since)
 }
 
-// commitAcrossSleep adds a job in a transaction that begins before the worker falls asleep and is three seconds old when
-// it commits, and returns when it was about to commit.
+// commitAcrossSleep adds a job in a transaction that begins before the worker falls asleep and is three seconds old
+// when it commits, and returns when it was about to commit.
 func commitAcrossSleep(q *queue) time.Time {
 	q.t.Helper()
 	q.exec(`delete from graphile_worker._gw_sleepers`) // as after a backlog
@@ -144,8 +144,8 @@ func TestAJobThatIsCommittedJustBeforeTheQuestionForTransactionsStarts(t *testin
 	receive(t, started)
 }
 
-// Every claim that finds a job removes the mark, and the next job is added at about the time at which the worker falls asleep
-// again, in a transaction that stays open briefly. No other job is announced.
+// Every claim that finds a job removes the mark, and the next job is added at about the time at which the worker falls
+// asleep again, in a transaction that stays open briefly. No other job is announced.
 func TestNoJobIsMissedByAWorkerThatKeepsFallingAsleep(t *testing.T) {
 	const total = 100
 	q := newQueue(t)

@@ -36,9 +36,9 @@ func (b adviceBox) tell(latest advice) {
 	b <- latest
 }
 
-// suspects is the source of suspects: jobs that another worker held when it died. A suspect runs alone, with no other job
-// beside it in its worker, so that a crash shows whether it caused the first one. No worker waits for that longer than one
-// heartbeat interval.
+// suspects is the source of suspects: jobs that another worker held when it died. A suspect runs alone, with no other
+// job beside it in its worker, so that a crash shows whether it caused the first one. No worker waits for that longer
+// than one heartbeat interval.
 type suspects struct {
 	*intake
 	aside *aside
@@ -111,7 +111,8 @@ func (s *suspects) run(stop context.Context) error {
 }
 
 // claimAlone claims a suspect, if one is left, while the worker holds no job. A worker that has made room repeats this
-// until there are no more; other workers claim one when they have nothing else to do. With once, nothing else is left then.
+// until there are no more; other workers claim one when they have nothing else to do. With once, nothing else is left
+// then.
 func (s *suspects) claimAlone(stop context.Context) error {
 	isLast := s.once && !s.look
 	set := s.tasks.Load()

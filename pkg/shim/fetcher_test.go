@@ -252,8 +252,8 @@ func TestAPollingWorkerFindsNewJobs(t *testing.T) {
 	}
 }
 
-// behindCursor returns a pool whose sessions have a claim cursor behind all jobs of a task, as after a burst, in front of which claims
-// do not look for half a second.
+// behindCursor returns a pool whose sessions have a claim cursor behind all jobs of a task, as after a burst, in front
+// of which claims do not look for half a second.
 func (q *queue) behindCursor(task string) *pgxpool.Pool {
 	q.t.Helper()
 	config := q.pool.Config()

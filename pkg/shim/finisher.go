@@ -55,7 +55,8 @@ func (f *finisher) flush(ctx context.Context, batch []outcome) {
 	for _, part := range byDelay(byVerdict[verdictRateLimited]) {
 		f.write(ctx, "return rate limited", part, f.queries.rateLimited)
 	}
-	// Behind a lost connection the server may still be busy with a transaction that holds these jobs. Then this call waits for its end.
+	// Behind a lost connection the server may still be busy with a transaction that holds these jobs. Then this call
+	// waits for its end.
 	f.write(ctx, "return", byVerdict[verdictCut], f.queries.giveBack)
 	for _, o := range byVerdict[verdictLost] {
 		f.reportLost(o)

@@ -13,8 +13,8 @@ import (
 	"github.com/gwsql/gw/internal/sqlstate"
 )
 
-// A migration that commits during a call replaces the functions that the old one calls. The call is repeated; an error that stays
-// is a mistake, or of the user's trigger.
+// A migration that commits during a call replaces the functions that the old one calls. The call is repeated; an error
+// that stays is a mistake, or of the user's trigger.
 func TestACallThatAMigrationHasOvertakenIsRepeated(t *testing.T) {
 	const claim = "get_job_batch(text,text[],integer) line 78 at assignment"
 	for where, want := range map[string]struct{ repeated, isMistake bool }{
@@ -44,7 +44,8 @@ func TestACallThatAMigrationHasOvertakenIsRepeated(t *testing.T) {
 	}
 }
 
-// An outcome with a usually transient error is retried for some seconds; if the error stays, it is the result of this one job.
+// An outcome with a usually transient error is retried for some seconds; if the error stays, it is the result of this
+// one job.
 func TestAnErrorThatDoesNotPassIsARefusal(t *testing.T) {
 	for code, passes := range map[string]bool{"40001": true, "40P01": false, "XX000": false} {
 		t.Run(code, func(t *testing.T) {

@@ -11,23 +11,24 @@ import (
 )
 
 // Handler runs one job. Returning nil completes the job; returning an error, or panicking, fails the attempt and stores
-// the error text in the job's last_error. [Discard], [RetryIn], [Snooze], [RateLimited] and [Batch] return errors that set
-// another outcome. The job is the handler's own copy: what the handler changes in it does not reach the outcome.
+// the error text in the job's last_error. [Discard], [RetryIn], [Snooze], [RateLimited] and [Batch] return errors that
+// set another outcome. The job is the handler's own copy: what the handler changes in it does not reach the outcome.
 //
 // The context ends when the worker has to stop: its [context.Cause] is then [ErrShutdown], and an error returned after
-// that returns the job to the queue without counting the attempt, unless it is a [SnoozeError], a [RateLimitedError], or
-// a [BatchError] with completed elements. The context also ends when the timeout of the task is over ([TimeoutError]), when the job is
-// canceled ([ErrCanceled]: an error returned after that fails the job permanently), or when the worker has lost the job
-// ([ErrLeaseLost]).
+// that returns the job to the queue without counting the attempt, unless it is a [SnoozeError], a [RateLimitedError],
+// or a [BatchError] with completed elements. The context also ends when the timeout of the task is over
+// ([TimeoutError]), when the job is canceled ([ErrCanceled]: an error returned after that fails the job permanently),
+// or when the worker has lost the job ([ErrLeaseLost]).
 //
-// A lost connection to the database of the queue is not the handler's fault: the attempt does not count, and the job is returned and
-// runs again, unless the database says that a transaction of the handler has completed it. That holds for an error, which may be
-// wrapped, that pgx or database/sql returns for a connection that was lost or could not be opened,
+// A lost connection to the database of the queue is not the handler's fault: the attempt does not count, and the job is
+// returned and runs again, unless the database says that a transaction of the handler has completed it. That holds for
+// an error, which may be wrapped, that pgx or database/sql returns for a connection that was lost or could not be
+// opened,
 //   - if the connection is one of the pool that [New] was given: of [Job.WithConn], or of the pool itself;
 //   - or if the handler has completed the job by [Job.CompleteTx], [Job.CompleteSQLTx] or a [Completion], on whatever connection.
 //
-// In other cases such an error fails the attempt, as one of another service does. So does a timeout. A job that loses its connection ten
-// times in a row may be the cause: then the attempt fails, too.
+// In other cases such an error fails the attempt, as one of another service does. So does a timeout. A job that loses
+// its connection ten times in a row may be the cause: then the attempt fails, too.
 type Handler func(ctx context.Context, job *Job) error
 
 // Typed returns the handler that [Handle] registers, or nil if fn is nil. It is meant for tests of handlers.

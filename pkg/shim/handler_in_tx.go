@@ -9,11 +9,11 @@ import (
 	"github.com/jackc/pgx/v5"
 )
 
-// TxHandler runs one job in a transaction that the worker commits together with the completion of the job. What it returns
-// means what it means for a [Handler]; after an error or a panic its writes are rolled back.
+// TxHandler runs one job in a transaction that the worker commits together with the completion of the job. What it
+// returns means what it means for a [Handler]; after an error or a panic its writes are rolled back.
 //
-// The transaction begins when tx is first used: a handler that does not use it costs none. Commit and Rollback return an
-// error, because the worker ends the transaction; Begin makes savepoints.
+// The transaction begins when tx is first used: a handler that does not use it costs none. Commit and Rollback return
+// an error, because the worker ends the transaction; Begin makes savepoints.
 type TxHandler func(ctx context.Context, tx pgx.Tx, job *Job) error
 
 // TypedTx returns the handler that [HandleTx] registers, or nil if fn is nil. It is meant for tests of handlers.
@@ -26,7 +26,8 @@ func TypedTx[T any](fn func(ctx context.Context, tx pgx.Tx, payload T, job *Job)
 	}
 }
 
-// handler returns the handler that passes the transaction of its job, so that middleware applies inside the transaction.
+// handler returns the handler that passes the transaction of its job, so that middleware applies inside the
+// transaction.
 func (h TxHandler) handler() Handler {
 	return func(ctx context.Context, job *Job) error {
 		if job.hold == nil || job.hold.tx == nil {
@@ -36,13 +37,14 @@ func (h TxHandler) handler() Handler {
 	}
 }
 
-// ManyTxHandler runs several jobs of one task in a transaction that the worker commits together with the completion of all
-// of them. A nil error completes all; after an error or a panic nothing of the call is kept.
+// ManyTxHandler runs several jobs of one task in a transaction that the worker commits together with the completion of
+// all of them. A nil error completes all; after an error or a panic nothing of the call is kept.
 //
 // The context ends as that of a [ManyHandler] does, and also when one of the jobs is canceled or lost.
 type ManyTxHandler func(ctx context.Context, tx pgx.Tx, jobs []*Job) error
 
-// TypedManyTx returns the handler that [HandleManyTx] registers, or nil if fn is nil. It is meant for tests of handlers.
+// TypedManyTx returns the handler that [HandleManyTx] registers, or nil if fn is nil. It is meant for tests of
+// handlers.
 func TypedManyTx[T any](fn func(ctx context.Context, tx pgx.Tx, payloads []T, jobs []*Job) error) ManyTxHandler {
 	if fn == nil {
 		return nil
@@ -58,7 +60,8 @@ func TypedManyTx[T any](fn func(ctx context.Context, tx pgx.Tx, payloads []T, jo
 	}
 }
 
-// handler returns the handler that passes the transaction of its jobs, so that middleware applies inside the transaction.
+// handler returns the handler that passes the transaction of its jobs, so that middleware applies inside the
+// transaction.
 func (h ManyTxHandler) handler() ManyHandler {
 	return func(ctx context.Context, jobs []*Job) []error {
 		own, err := ownOf(jobs)

@@ -123,7 +123,8 @@ type group struct {
 	after  [][]int
 }
 
-// inGroup registers a handler that calls within in its first call for at least three jobs, after it has written the orders.
+// inGroup registers a handler that calls within in its first call for at least three jobs, after it has written the
+// orders.
 func (q *queue) inGroup(w *worker, within func(ctx context.Context, jobs []*shim.Job) error, options ...shim.TaskOption) *group {
 	g := &group{}
 	shim.HandleManyTx(w.Worker, "order", 10, func(ctx context.Context, tx pgx.Tx, orders []order, jobs []*shim.Job) error {

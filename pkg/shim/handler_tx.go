@@ -59,8 +59,8 @@ func (t *handlerTx) used(ctx context.Context) (pgx.Tx, error) {
 	return t.tx, nil
 }
 
-// commit completes the jobs of a call that has ended with err, unless it has failed. It returns why it was not committed, and the
-// jobs that the worker no longer holds if they are the reason.
+// commit completes the jobs of a call that has ended with err, unless it has failed. It returns why it was not
+// committed, and the jobs that the worker no longer holds if they are the reason.
 func (t *handlerTx) commit(err error) (lost []*Job, _ error) {
 	if err == nil {
 		err = t.check()
@@ -93,8 +93,8 @@ func (t *handlerTx) check() error {
 	return nil
 }
 
-// complete completes the jobs of the call and commits, in one round trip. It returns the jobs that the worker no longer holds,
-// because of which the transaction cannot be committed.
+// complete completes the jobs of the call and commits, in one round trip. It returns the jobs that the worker no longer
+// holds, because of which the transaction cannot be committed.
 func (t *handlerTx) complete() (lost []*Job, err error) {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(t.ctx), callTimeout)
 	defer cancel()
@@ -120,7 +120,8 @@ func (t *handlerTx) complete() (lost []*Job, err error) {
 	return nil, nil
 }
 
-// undo rolls back what the handler has written. If that is impossible, the connection is closed, which has the same effect.
+// undo rolls back what the handler has written. If that is impossible, the connection is closed, which has the same
+// effect.
 func (t *handlerTx) undo() {
 	if t.tx == nil {
 		return
@@ -139,7 +140,8 @@ func (t *handlerTx) undo() {
 	}
 }
 
-// fault returns the error of a call that has failed with err: the one that says so if the connection of the transaction was lost.
+// fault returns the error of a call that has failed with err: the one that says so if the connection of the transaction
+// was lost.
 func (t *handlerTx) fault(err error) error {
 	if _, isLost := lostWhen(err); isLost {
 		return err

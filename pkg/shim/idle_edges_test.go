@@ -9,8 +9,8 @@ import (
 	"github.com/gwsql/gw/pkg/shim"
 )
 
-// Each state of the queue has nothing to do for a worker of the task ok that forbids the flag forbidden, though it polls
-// but once an hour.
+// Each state of the queue has nothing to do for a worker of the task ok that forbids the flag forbidden, though it
+// polls but once an hour.
 var idleStates = map[string]string{
 	"jobs that are never due": `
 		select graphile_worker.add_job('ok', run_at => 'infinity', queue_name => queue) from unnest(array['q', null]) as queue`,

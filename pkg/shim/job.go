@@ -102,8 +102,8 @@ type place struct {
 	bytes   int64     // the size of the row as sent, without the small columns
 	// before and after are the neighbours of this job in the fetcher's list.
 	before, after *Job
-	// streakID is what the job has in common with the other jobs of its streak, 0 if it has no queue. streak is nil if the job is the
-	// only one.
+	// streakID is what the job has in common with the other jobs of its streak, 0 if it has no queue. streak is nil if
+	// the job is the only one.
 	streakID int32
 	streak   *streak
 	// nextMayStart tells of a job whose outcome is written whether the next job of its queue may start.
@@ -112,7 +112,8 @@ type place struct {
 	count *taskCount
 }
 
-// lock is the lock of a job in the database. A renewal gives the job a new lease, by which its outcome is then reported.
+// lock is the lock of a job in the database. A renewal gives the job a new lease, by which its outcome is then
+// reported.
 type lock struct {
 	lease atomic.Int64
 	// renewing is locked during a renewal: the database may have a lease that this process has not received yet.
@@ -153,8 +154,8 @@ func (e *extras) stepsOf() *steps {
 	return e.steps.Load()
 }
 
-// shown returns the copy of a job that a handler and the receivers of events get. The worker itself goes by the job, so that
-// no change of theirs reaches an outcome. The first call must not be concurrent with another one.
+// shown returns the copy of a job that a handler and the receivers of events get. The worker itself goes by the job, so
+// that no change of theirs reaches an outcome. The first call must not be concurrent with another one.
 func (j *Job) shown() *Job {
 	if !j.hold.isShown {
 		j.hold.shown, j.hold.isShown, j.hold.own = *j, true, j
@@ -259,10 +260,11 @@ type handlerTx struct {
 	over bool          // the handler has returned
 }
 
-// A streak is what a claim has of a named queue: jobs that run one after the other. The first one waits for an executor as other jobs
-// do. When it has completed, the next one takes its place in the backlog; when it has ended otherwise, the answer to its outcome tells
-// whether the next one may, because the job itself may be the next one of its queue again. The database frees the queue when there are
-// no more jobs of the streak, in whatever order their outcomes are written.
+// A streak is what a claim has of a named queue: jobs that run one after the other. The first one waits for an executor
+// as other jobs do. When it has completed, the next one takes its place in the backlog; when it has ended otherwise,
+// the answer to its outcome tells whether the next one may, because the job itself may be the next one of its queue
+// again. The database frees the queue when there are no more jobs of the streak, in whatever order their outcomes are
+// written.
 type streak struct {
 	rest    []*Job // behind the jobs that wait or run; protected by the backlog's lock
 	awaited *Job   // the job whose outcome tells whether the streak goes on; so is this

@@ -28,12 +28,13 @@ var (
 
 // Completion completes jobs by a statement. It is for a handler that sends its transaction together with the commit, to
 // save round trips: the statement, and with it the transaction, fails unless the worker still holds every one of the
-// jobs. If the handler can read an answer before it commits, [Job.CompleteTx] is simpler. Results that [Job.SetResult] has set
-// before CompletionOf are kept by the statement.
+// jobs. If the handler can read an answer before it commits, [Job.CompleteTx] is simpler. Results that [Job.SetResult]
+// has set before CompletionOf are kept by the statement.
 //
 // Once a Completion exists, the worker no longer renews its locks on the jobs, which other workers free after four
 // hours. Report the result of the transaction by Committed or RolledBack. If neither is called, because the connection
-// broke, the worker asks the database; return the error of the connection, so that the attempt does not count: see [Handler].
+// broke, the worker asks the database; return the error of the connection, so that the attempt does not count: see
+// [Handler].
 type Completion struct {
 	// SQL is the statement.
 	SQL string

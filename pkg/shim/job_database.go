@@ -21,8 +21,9 @@ func (j *Job) Client() *Client {
 	return j.worker.client()
 }
 
-// WithConn calls fn with a connection of the worker's pool, which fn must not retain, and returns its error. If the connection cannot be
-// had or breaks meanwhile, a handler that returns this error does not fail its attempt; see [Handler].
+// WithConn calls fn with a connection of the worker's pool, which fn must not retain, and returns its error. If the
+// connection cannot be had or breaks meanwhile, a handler that returns this error does not fail its attempt; see
+// [Handler].
 func (j *Job) WithConn(ctx context.Context, fn func(*pgx.Conn) error) error {
 	if j.worker == nil {
 		return errNoWorker
@@ -51,16 +52,16 @@ func (j *Job) Query(ctx context.Context, sql string, args ...any) (pgx.Rows, err
 // CompleteTx completes the job within a transaction of the handler, in the database of the queue. Everything else that
 // the transaction does is then done exactly once, because it is committed together with the completion of the job.
 //
-// For a handler that is given the transaction, the worker does this: see [Worker.HandleTx], for which CompleteTx returns
-// an error.
+// For a handler that is given the transaction, the worker does this: see [Worker.HandleTx], for which CompleteTx
+// returns an error.
 //
 // CompleteTx returns an error matching [ErrLeaseLost] if the job is no longer this worker's; roll back in that case.
 // The transaction may be retried, for example after a serialization failure.
 //
 // Commit or roll back before the handler returns: a transaction that is still open after that prevents the worker from
 // reporting any job. After a commit the handler's result does not matter: the job is completed. Without one the attempt
-// fails, even if the handler returns nil; but if the connection was lost, return its error, so that the attempt does not count: see
-// [Handler]. After the call the worker no longer renews its lock on the job, which other
+// fails, even if the handler returns nil; but if the connection was lost, return its error, so that the attempt does
+// not count: see [Handler]. After the call the worker no longer renews its lock on the job, which other
 // workers free after four hours.
 func (j *Job) CompleteTx(ctx context.Context, tx DB) error {
 	return j.completeByHandler(ctx, j.Client().With(tx))

@@ -27,9 +27,9 @@ func SetProgress(ctx context.Context, percent float64, note string) error {
 
 // Progress says how far the job has come, for people who look at it by show_jobs(), gw-run show, gw-run why or the
 // console: percent from 0 to 100, or -1 if it is unknown, and a note of up to 1000 characters, which may be empty. It
-// may be called any number of times: it needs no statement of its own, because the worker sends the last progress of its
-// jobs with its next heartbeat. So progress appears with a delay of up to the setting beat_every, and that of a job that
-// ends earlier is never stored. The error says why the arguments are invalid.
+// may be called any number of times: it needs no statement of its own, because the worker sends the last progress of
+// its jobs with its next heartbeat. So progress appears with a delay of up to the setting beat_every, and that of a job
+// that ends earlier is never stored. The error says why the arguments are invalid.
 func (j *Job) Progress(percent float64, note string) error {
 	switch {
 	case percent != -1 && !(percent >= 0 && percent <= 100):

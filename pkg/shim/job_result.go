@@ -8,7 +8,8 @@ import (
 	"github.com/gwsql/gw/internal/storable"
 )
 
-// TypedResult returns the handler that [HandleResult] registers, or nil if fn is nil. It is meant for tests of handlers.
+// TypedResult returns the handler that [HandleResult] registers, or nil if fn is nil. It is meant for tests of
+// handlers.
 func TypedResult[T, R any](fn func(ctx context.Context, payload T, job *Job) (R, error)) Handler {
 	if fn == nil {
 		return nil
@@ -22,9 +23,10 @@ func TypedResult[T, R any](fn func(ctx context.Context, payload T, job *Job) (R,
 	})
 }
 
-// SetResult sets the result of the job, in place of an earlier one: any value that [encoding/json] can encode. It is stored
-// when the job completes, in the same statement, and only if it was asked for; see [HandleResult]. If it has more bytes than
-// the setting max_result allows, which is 1 MB by default, an object {"gw_dropped": "..."} is stored in its place.
+// SetResult sets the result of the job, in place of an earlier one: any value that [encoding/json] can encode. It is
+// stored when the job completes, in the same statement, and only if it was asked for; see [HandleResult]. If it has
+// more bytes than the setting max_result allows, which is 1 MB by default, an object {"gw_dropped": "..."} is stored in
+// its place.
 //
 // Call it before the handler returns, and before [Job.CompleteTx]. An error means that the value cannot be encoded.
 func (j *Job) SetResult(value any) error {

@@ -180,7 +180,8 @@ func TestSlotsOfALimitAreAllUsedAndNoMore(t *testing.T) {
 	}
 }
 
-// A claim leaves out a limit that another transaction has locked, and finds nothing. A run does not end for that reason.
+// A claim leaves out a limit that another transaction has locked, and finds nothing. A run does not end for that
+// reason.
 func TestARunOutlastsAMomentaryLockOfALimit(t *testing.T) {
 	q := newQueue(t)
 	q.call(`set_limit('api', tasks => '{call}', max_running => 2)`)

@@ -14,12 +14,12 @@ import (
 	"github.com/gwsql/gw/internal/sqlstate"
 )
 
-// An attempt that ends because a connection to the database was lost is not the job's fault. It does not count: the worker returns the
-// job, and learns from the answer whether a transaction of the handler had completed it.
+// An attempt that ends because a connection to the database was lost is not the job's fault. It does not count: the
+// worker returns the job, and learns from the answer whether a transaction of the handler had completed it.
 
 const (
-	// mostLosses is how often in a row a job may lose the connection that it has. After that the job is taken for the cause, as one is
-	// whose function crashes the server, and its attempts fail.
+	// mostLosses is how often in a row a job may lose the connection that it has. After that the job is taken for the
+	// cause, as one is whose function crashes the server, and its attempts fail.
 	mostLosses = 10
 )
 
@@ -48,9 +48,9 @@ func lostWhen(err error) (when lossTime, isLost bool) {
 	return when, isLost
 }
 
-// asLost returns the error of a connection that is closed or could not be had as a lostError, unless the end of ctx or of another context of
-// the handler has closed it, or what the server said before it ended the session. A session without its prepared statements is not the
-// handler's.
+// asLost returns the error of a connection that is closed or could not be had as a lostError, unless the end of ctx or
+// of another context of the handler has closed it, or what the server said before it ended the session. A session
+// without its prepared statements is not the handler's.
 func asLost(ctx context.Context, err error, when lossTime) error {
 	isOther := func() bool {
 		isDue := pgconn.Timeout(err) || errors.Is(err, context.Canceled) || errors.Is(err, context.DeadlineExceeded)

@@ -25,12 +25,12 @@ const (
 	// OutcomeSnoozed means that the job will run again, and that this attempt does not count.
 	OutcomeSnoozed Outcome = "snoozed"
 
-	// OutcomeRateLimited means that a service has refused the job for now: it will run again, this attempt does not count,
-	// and no other job of its lanes starts before the time that the handler gave to [RateLimited].
+	// OutcomeRateLimited means that a service has refused the job for now: it will run again, this attempt does not
+	// count, and no other job of its lanes starts before the time that the handler gave to [RateLimited].
 	OutcomeRateLimited Outcome = "rate_limited"
 
-	// OutcomeReturned means that the job is in the queue again as if it had not been claimed: it had not started, it was
-	// interrupted, or it has lost its connection to the database.
+	// OutcomeReturned means that the job is in the queue again as if it had not been claimed: it had not started, it
+	// was interrupted, or it has lost its connection to the database.
 	OutcomeReturned Outcome = "returned"
 
 	// OutcomeLeaseLost means that the job is no longer this worker's, so nothing was reported.

@@ -101,8 +101,8 @@ func textOr(err error, text string) string {
 }
 
 // OutcomeOf returns the outcome that a handler requests by returning err for a job, if nothing interrupts it:
-// OutcomeCompleted for nil, otherwise OutcomeFailed, OutcomePermanentlyFailed, OutcomeSnoozed or OutcomeRateLimited. It does not
-// know whether a connection was lost. It is meant for middleware and for tests of handlers.
+// OutcomeCompleted for nil, otherwise OutcomeFailed, OutcomePermanentlyFailed, OutcomeSnoozed or OutcomeRateLimited. It
+// does not know whether a connection was lost. It is meant for middleware and for tests of handlers.
 func OutcomeOf(job *Job, err error) Outcome {
 	if err == nil {
 		return OutcomeCompleted

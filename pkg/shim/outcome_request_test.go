@@ -133,7 +133,8 @@ func TestASnoozeUsesUpNoAttempt(t *testing.T) {
 	w.logs.await(t, "INFO job snoozed", "duration_ms=", "retry_in_ms=0")
 }
 
-// A job that is replaced or removed while it runs stays failed, whatever its handler asks for, and is reported as failed.
+// A job that is replaced or removed while it runs stays failed, whatever its handler asks for, and is reported as
+// failed.
 func TestNeitherSnoozeNorRetryRevivesAReplacedJob(t *testing.T) {
 	again := errors.New("again")
 	for name, c := range map[string]struct {
@@ -183,7 +184,8 @@ func TestNeitherSnoozeNorRetryRevivesAReplacedJob(t *testing.T) {
 	}
 }
 
-// A job that is replaced while it waits in the worker, or before its handler is interrupted, is returned and stays failed.
+// A job that is replaced while it waits in the worker, or before its handler is interrupted, is returned and stays
+// failed.
 func TestAReturnedJobThatWasReplacedIsReportedAsFailed(t *testing.T) {
 	q := newQueue(t)
 	for range 10 {
@@ -195,8 +197,8 @@ func TestAReturnedJobThatWasReplacedIsReportedAsFailed(t *testing.T) {
 	t.Error("the jobs that waited were always returned before they were replaced")
 }
 
-// replacesWaitingJobs replaces 200 jobs, of which 99 have completed, one runs and others wait in the worker, and stops the worker. It
-// returns false if a slow machine returned those that waited before they were replaced.
+// replacesWaitingJobs replaces 200 jobs, of which 99 have completed, one runs and others wait in the worker, and stops
+// the worker. It returns false if a slow machine returned those that waited before they were replaced.
 func (q *queue) replacesWaitingJobs() bool {
 	q.t.Helper()
 	w := q.worker(shim.Config{Grace: time.Hour})

@@ -31,7 +31,8 @@ type queries struct {
 	hasNoProgress atomic.Bool // progress cannot be stored, because the role has no right to set it, for example
 }
 
-// maxOvertaken is how often fn of a call is repeated because a migration has overtaken it; several may follow each other.
+// maxOvertaken is how often fn of a call is repeated because a migration has overtaken it; several may follow each
+// other.
 const maxOvertaken = 5
 
 // call runs fn on a connection of the pool, and again on the same one if a migration has overtaken it.

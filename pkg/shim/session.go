@@ -13,9 +13,10 @@ import (
 )
 
 const (
-	// ownConnections is the number of connections on which a worker calls the database, so that none of its calls waits for one that
-	// a handler holds: one for claims and a second one in a flood, one for outcomes, one for heartbeats, one for the sweep, which is
-	// slow in a large table, and one for recurring jobs, which is slow after an outage. An idle worker needs one at a time.
+	// ownConnections is the number of connections on which a worker calls the database, so that none of its calls waits
+	// for one that a handler holds: one for claims and a second one in a flood, one for outcomes, one for heartbeats,
+	// one for the sweep, which is slow in a large table, and one for recurring jobs, which is slow after an outage. An
+	// idle worker needs one at a time.
 	ownConnections = 6
 	// abandonTime is how long handlers may continue after their contexts ended before their jobs are returned without
 	// them.

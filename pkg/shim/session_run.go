@@ -56,8 +56,8 @@ func (s *session) run(ctx context.Context) error {
 	return s.result(context.Cause(claiming), finisher)
 }
 
-// enroll registers the worker and sends its first heartbeat. It waits for a server that takes writes. It returns false if
-// that failed or if the worker was told to stop before it began, which is not an error.
+// enroll registers the worker and sends its first heartbeat. It waits for a server that takes writes. It returns false
+// if that failed or if the worker was told to stop before it began, which is not an error.
 func (s *session) enroll(ctx context.Context, keeper *keeper, heartbeater *heartbeater) (enrolled bool, err error) {
 	tasks := s.worker.tasks.Load().names
 	enrolling, release := s.untilStopped(ctx)
@@ -83,8 +83,8 @@ func (s *session) enroll(ctx context.Context, keeper *keeper, heartbeater *heart
 	return true, nil
 }
 
-// startFinisher starts the finisher. The function that it returns is called when no outcome will follow, and waits until
-// all are written, for no longer than finishTimeout.
+// startFinisher starts the finisher. The function that it returns is called when no outcome will follow, and waits
+// until all are written, for no longer than finishTimeout.
 func (s *session) startFinisher(ctx context.Context, finisher *finisher) (finish func()) {
 	writing, stopWriting := context.WithCancel(ctx)
 	written := make(chan struct{})
@@ -216,8 +216,8 @@ func (s *session) drain(drained <-chan struct{}, cut context.CancelCauseFunc) {
 	<-drained
 }
 
-// leave deregisters the worker. At this point the worker knows of no job that it holds; jobs that are still locked in its
-// name are freed.
+// leave deregisters the worker. At this point the worker knows of no job that it holds; jobs that are still locked in
+// its name are freed.
 func (s *session) leave(ctx context.Context, orphaned bool) {
 	ctx, cancel := context.WithTimeout(ctx, deregisterTimeout)
 	defer cancel()

@@ -39,8 +39,8 @@ func newQueue(t *testing.T) *queue {
 	return queueAt(t, pgtest.Database(t))
 }
 
-// newQueueOn returns a queue on a server of the test's own. The tests' shared server has transactions of other tests, and a worker
-// that falls asleep asks whether those that are in flight have ended.
+// newQueueOn returns a queue on a server of the test's own. The tests' shared server has transactions of other tests,
+// and a worker that falls asleep asks whether those that are in flight have ended.
 func newQueueOn(t *testing.T, server *pgtemp.Server) *queue {
 	t.Helper()
 	t.Parallel()
@@ -113,8 +113,8 @@ func (q *queue) poolOf(config *pgxpool.Config) *pgxpool.Pool {
 	return pool
 }
 
-// worker creates a worker on a pool of its own that polls only once an hour, so that everything it does promptly is caused by
-// a notification or a known due time.
+// worker creates a worker on a pool of its own that polls only once an hour, so that everything it does promptly is
+// caused by a notification or a known due time.
 func (q *queue) worker(cfg shim.Config) *worker {
 	q.t.Helper()
 	return q.workerOn(pgtest.Pool(q.t, q.url), cfg)

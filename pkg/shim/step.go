@@ -12,21 +12,21 @@ import (
 	"github.com/gwsql/gw/internal/storable"
 )
 
-// maxStepName is the maximum length of the name of a step, in characters. The database refuses longer ones, but only after
-// the step has run.
+// maxStepName is the maximum length of the name of a step, in characters. The database refuses longer ones, but only
+// after the step has run.
 const maxStepName = 128
 
 // errStepName is returned for the name of a step before the step runs.
 var errStepName = errors.New("the name of a step must have 1 to 128 characters of UTF-8 without zero bytes")
 
-// Step runs a step of a job and saves its result as JSON, so that a later attempt of the job returns that result instead
-// of running the step again. The name identifies the step within its job: 1 to 128 characters, such as "charge" or
-// "page 7". If fn fails, nothing is saved, and Step returns its error.
+// Step runs a step of a job and saves its result as JSON, so that a later attempt of the job returns that result
+// instead of running the step again. The name identifies the step within its job: 1 to 128 characters, such as "charge"
+// or "page 7". If fn fails, nothing is saved, and Step returns its error.
 //
-// The result is saved after fn has returned, and also if ctx has ended meanwhile. If the worker dies between the two, the
-// step runs again: use [StepTx] for steps that write to the database of the queue. Results may have up to 1 MiB as JSON;
-// a larger one is refused with the SQLSTATE GWWSR. An error matches [ErrLeaseLost] if the job is no longer this worker's.
-// Steps need not run in a certain order, and may run at the same time under different names.
+// The result is saved after fn has returned, and also if ctx has ended meanwhile. If the worker dies between the two,
+// the step runs again: use [StepTx] for steps that write to the database of the queue. Results may have up to 1 MiB as
+// JSON; a larger one is refused with the SQLSTATE GWWSR. An error matches [ErrLeaseLost] if the job is no longer this
+// worker's. Steps need not run in a certain order, and may run at the same time under different names.
 //
 // Saved steps stay until some time after the job has gone. A request that replaces the job under its key starts without
 // steps. The first call in an attempt reads all steps of the job; jobs without steps pay nothing. Without a worker, as

@@ -10,8 +10,8 @@ import (
 	"github.com/gwsql/gw/pkg/shim"
 )
 
-// An error may have any bytes, and a payload may have escapes that stand for no text. For each kind of failure, all that can be
-// stored is stored, and one job does not delay the outcome of another.
+// An error may have any bytes, and a payload may have escapes that stand for no text. For each kind of failure, all
+// that can be stored is stored, and one job does not delay the outcome of another.
 func TestAnErrorOfAnyBytesIsStoredHoweverTheJobFails(t *testing.T) {
 	q := newQueue(t)
 	const (

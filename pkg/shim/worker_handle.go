@@ -53,9 +53,9 @@ func HandleEach[T any](w *Worker, task string, fn func(ctx context.Context, elem
 	}, options...)
 }
 
-// HandleResult registers fn for a task as [Handle] does. The R that fn returns is the result of the job: it is stored if the
-// producer has asked for it, as [AddAndWait] does, or if the task keeps results; see [Client.KeepTask]. The R of a call that
-// returns an error is ignored.
+// HandleResult registers fn for a task as [Handle] does. The R that fn returns is the result of the job: it is stored
+// if the producer has asked for it, as [AddAndWait] does, or if the task keeps results; see [Client.KeepTask]. The R of
+// a call that returns an error is ignored.
 func HandleResult[T, R any](w *Worker, task string, fn func(ctx context.Context, payload T, job *Job) (R, error), options ...TaskOption) {
 	w.Handle(task, TypedResult(fn), options...)
 }
@@ -66,22 +66,22 @@ func (w *Worker) Client() *Client {
 	return w.client()
 }
 
-// HandleTx registers a handler that writes to the database of the queue by a transaction of the worker: everything that it
-// writes by tx is done exactly once, because it is committed together with the completion of its job.
+// HandleTx registers a handler that writes to the database of the queue by a transaction of the worker: everything that
+// it writes by tx is done exactly once, because it is committed together with the completion of its job.
 //
-// If the connection of tx is lost, also while a statement of the handler runs, or cannot be had, the attempt does not count, whatever the
-// handler returns; see [Handler].
+// If the connection of tx is lost, also while a statement of the handler runs, or cannot be had, the attempt does not
+// count, whatever the handler returns; see [Handler].
 //
 // A running handler that uses tx holds a connection of the pool. It should not take another one.
 //
-// Use [Worker.HandleManyTx] for jobs that can share a transaction, and [Job.CompleteTx] if the handler needs to begin its transaction
-// itself, for example at another isolation level.
+// Use [Worker.HandleManyTx] for jobs that can share a transaction, and [Job.CompleteTx] if the handler needs to begin
+// its transaction itself, for example at another isolation level.
 func (w *Worker) HandleTx(name string, fn TxHandler, options ...TaskOption) {
 	w.handle(Task{Name: name, Tx: fn, Options: options})
 }
 
-// HandleTx registers fn as [Worker.HandleTx] does, and decodes each job's JSON payload into a T. A payload that cannot be
-// decoded fails the attempt.
+// HandleTx registers fn as [Worker.HandleTx] does, and decodes each job's JSON payload into a T. A payload that cannot
+// be decoded fails the attempt.
 func HandleTx[T any](
 	w *Worker, task string, fn func(ctx context.Context, tx pgx.Tx, payload T, job *Job) error, options ...TaskOption,
 ) {
@@ -93,7 +93,8 @@ func HandleTx[T any](
 // than 50 ms each, or less than a claim. They count as one for Config.Concurrency. In logs and events each job has its
 // share of the time.
 //
-// The handler may complete jobs in transactions of its own, by [CompletionOf]. If one transaction is enough, [Worker.HandleManyTx] is
+// The handler may complete jobs in transactions of its own, by [CompletionOf]. If one transaction is enough,
+// [Worker.HandleManyTx] is
 // simpler: the worker begins and commits it, and runs each job alone if that fails.
 //
 // Middleware is called once for each of the jobs, nested, around the one call of the handler. Values that it puts into
@@ -103,21 +104,23 @@ func (w *Worker) HandleMany(name string, most int, fn ManyHandler, options ...Ta
 }
 
 // HandleManyTx registers a handler that runs several jobs of a task in one transaction: those that are waiting in this
-// worker for one of its executors, up to most, in the order in which they were claimed. As for [Worker.HandleMany], there
-// are several only while jobs arrive faster than they complete. It is for tasks of which one statement can do the work of many
-// jobs, such as an insert of many rows. The jobs share one commit, too.
+// worker for one of its executors, up to most, in the order in which they were claimed. As for [Worker.HandleMany],
+// there are several only while jobs arrive faster than they complete. It is for tasks of which one statement can do the
+// work of many jobs, such as an insert of many rows. The jobs share one commit, too.
 //
-// All jobs of a call complete or none. If a call for several jobs fails, by an error, a panic or its commit, its writes are
-// rolled back, and the handler is called again for each of the jobs alone, in a slice of one, with a transaction and a
-// [Timeout] of its own. What it returns then means what it means for a [Handler]. So a job that fails does not fail its
-// neighbours, and no attempt counts twice; but effects outside of the transaction, such as requests to other services, happen
-// again. If one of the jobs is canceled or lost meanwhile, the call is rolled back, and the others run again without it.
+// All jobs of a call complete or none. If a call for several jobs fails, by an error, a panic or its commit, its writes
+// are rolled back, and the handler is called again for each of the jobs alone, in a slice of one, with a transaction
+// and a [Timeout] of its own. What it returns then means what it means for a [Handler]. So a job that fails does not
+// fail its neighbours, and no attempt counts twice; but effects outside of the transaction, such as requests to other
+// services, happen again. If one of the jobs is canceled or lost meanwhile, the call is rolled back, and the others run
+// again without it.
 //
 // For the transaction applies what [TxHandler] says. Results that the handler sets by [Job.SetResult] are kept by it.
 // Middleware is called as for HandleMany; a job that it does not pass on has the outcome that it returns.
 //
-// Use [Worker.HandleTx] if each job needs a transaction of its own, as one that uses temporary tables does, and HandleMany with
-// [CompletionOf] if some jobs of a call may fail while others complete, or if the handler needs to begin the transaction itself.
+// Use [Worker.HandleTx] if each job needs a transaction of its own, as one that uses temporary tables does, and
+// HandleMany with [CompletionOf] if some jobs of a call may fail while others complete, or if the handler needs to
+// begin the transaction itself.
 func (w *Worker) HandleManyTx(name string, most int, fn ManyTxHandler, options ...TaskOption) {
 	w.handle(Task{Name: name, ManyTx: fn, Most: most, Options: options})
 }

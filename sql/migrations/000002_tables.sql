@@ -1,10 +1,10 @@
--- Our own objects next to the contract: indexes and side tables, never a new column on the contract's tables. For an adopted
--- schema it is the first migration that is run.
+-- Our own objects next to the contract: indexes and side tables, never a new column on the contract's tables. For an
+-- adopted schema it is the first migration that is run.
 
 -- The costs of the indexes below are their shares of the WAL of adding a job, as measured by bench/sql.
 
--- The order of jobs is priority, run_at, id. With id as a key column the index has that order. Without it, a claim sorts
--- every job that a bulk insert gave the same run_at (391 ms among a million jobs, against 0.4). Costs 20 %.
+-- The order of jobs is priority, run_at, id. With id as a key column the index has that order. Without it, a claim
+-- sorts every job that a bulk insert gave the same run_at (391 ms among a million jobs, against 0.4). Costs 20 %.
 drop index {{.schema}}.jobs_no_queue_index;
 create index jobs_no_queue_index
   on {{.schema}}._private_jobs (priority, run_at, id) include (task_id)
@@ -12,8 +12,8 @@ create index jobs_no_queue_index
 
 -- The same order for jobs in named queues, and the head job of each queue. Without the latter a claim of queued
 -- jobs takes four times as long, and their completion seven times. Each costs 20 to 24 % for a queued job, nothing for
--- others. With these three indexes, only claims of Node workers use jobs_main_index, which costs 22 %. A negative job_queue_id is
--- that of jobs with limits; see below.
+-- others. With these three indexes, only claims of Node workers use jobs_main_index, which costs 22 %. A negative
+-- job_queue_id is that of jobs with limits; see below.
 create index _gw_queued_jobs
   on {{.schema}}._private_jobs (priority, run_at, id) include (task_id, job_queue_id)
   where is_available = true and job_queue_id > 0;
@@ -21,14 +21,14 @@ create index _gw_queue_heads
   on {{.schema}}._private_jobs (job_queue_id, priority, run_at, id) include (task_id)
   where is_available = true and job_queue_id is not null;
 
--- The order of the queued jobs of one task. Without it, a claim for some tasks visits every queue in which jobs of other
--- tasks are waiting: half a second for 100 000 queues. Costs 17 % for a queued job.
+-- The order of the queued jobs of one task. Without it, a claim for some tasks visits every queue in which jobs of
+-- other tasks are waiting: half a second for 100 000 queues. Costs 17 % for a queued job.
 create index _gw_queued_tasks
   on {{.schema}}._private_jobs (task_id, priority, run_at, id) include (job_queue_id)
   where is_available = true and job_queue_id > 0;
 
--- The running jobs with limits, by lane, and the failed jobs, for operators, as those of lane 0. Who counts a gate anew reads the
--- first. A plain job has no entry unless it fails for good. An update of a job checks the condition, which
+-- The running jobs with limits, by lane, and the failed jobs, for operators, as those of lane 0. Who counts a gate anew
+-- reads the first. A plain job has no entry unless it fails for good. An update of a job checks the condition, which
 -- is what the index costs others; two indexes would cost them twice as much.
 create index _gw_unavailable_jobs on {{.schema}}._private_jobs ((case when locked_at is not null then job_queue_id else 0 end), id)
   where not is_available and (locked_at is null or job_queue_id < 0);
@@ -43,14 +43,15 @@ create index _gw_incoming_jobs
 -- rows that it has not removed yet.
 alter table {{.schema}}._private_jobs set (fillfactor = 70);
 
--- The same for the two versions of a queue's row that a claim and a completion create: 673 bytes of WAL for both together
--- instead of 826.
+-- The same for the two versions of a queue's row that a claim and a completion create: 673 bytes of WAL for both
+-- together instead of 826.
 alter table {{.schema}}._private_job_queues set (fillfactor = 50);
 
--- A claim changes is_available, so it adds an entry to each index that has all jobs. The index of ids has room for it in the page of the
--- job: no page is split, or searched for entries to delete. The equal entries of jobs without a key are not merged into lists (by
--- PostgreSQL 13 and later), in which that search takes long. Both together: 6.4 us for claim and completion of a job in large batches
--- instead of 8.0. An adopted schema may have other names.
+-- A claim changes is_available, so it adds an entry to each index that has all jobs. The index of ids has room for it
+-- in the page of the
+-- job: no page is split, or searched for entries to delete. The equal entries of jobs without a key are not merged into
+-- lists (by PostgreSQL 13 and later), in which that search takes long. Both together: 6.4 us for claim and completion
+-- of a job in large batches instead of 8.0. An adopted schema may have other names.
 do $$
 declare
   command text;
@@ -94,8 +95,8 @@ create table {{.schema}}._gw_turns (
 insert into {{.schema}}._gw_turns (name)
 values ('stale_sweep'), ('recovery'), ('sample'), ('tidy');
 
--- add_job reads this table and _gw_sleepers with the privileges of its caller. A role that row level security applies to reads
--- all rows as well, if it was granted select: without a policy it would get the defaults.
+-- add_job reads this table and _gw_sleepers with the privileges of its caller. A role that row level security applies
+-- to reads all rows as well, if it was granted select: without a policy it would get the defaults.
 create policy _gw_readable on {{.schema}}._gw_settings for select using (true);
 
 comment on policy _gw_readable on {{.schema}}._gw_settings is 'A role that was granted select reads all rows.';
@@ -133,7 +134,8 @@ create table {{.schema}}._gw_workers (
   drained_at    timestamptz
 );
 
--- Empty except for some time after a worker died: every claim checks whether it is empty. No foreign key, as for contexts.
+-- Empty except for some time after a worker died: every claim checks whether it is empty. No foreign key, as for
+-- contexts.
 create table {{.schema}}._gw_suspects (
   job_id     bigint  not null constraint _gw_suspects_pkey primary key,
   queue_name text,
@@ -144,15 +146,16 @@ create table {{.schema}}._gw_suspects (
   room_at    timestamptz
 );
 
--- Empty except while canceled jobs are running: each heartbeat checks whether it is empty. No foreign key, as for contexts.
+-- Empty except while canceled jobs are running: each heartbeat checks whether it is empty. No foreign key, as for
+-- contexts.
 create table {{.schema}}._gw_cancels (
   job_id    bigint not null constraint _gw_cancels_pkey primary key,
   worker_id text   not null,
   reason    text
 );
 
--- One row while a pass of recovery is in progress, otherwise none. Until it has read all jobs, it does not know which job of a
--- claim is the first one of its queue.
+-- One row while a pass of recovery is in progress, otherwise none. Until it has read all jobs, it does not know which
+-- job of a claim is the first one of its queue.
 create table {{.schema}}._gw_recovery (
   started_at timestamptz not null default clock_timestamp() constraint _gw_recovery_pkey primary key,
   workers    text[]      not null,
@@ -242,10 +245,10 @@ comment on table {{.schema}}._gw_second_claim_turn is 'Without rows: the other o
 
 -- What producers leave beside their jobs.
 
--- No foreign key: Node workers delete jobs, and must not pay for a feature that they do not have. Nor is there a trigger on
--- the jobs, because it also costs jobs without a context: completing a single job takes 22 us without a trigger, 29 with a
--- statement trigger with a transition table, 37 with a row trigger; one job of 500 takes 1.7, 1.9 and 7. So a trigger on
--- this table deletes old contexts when new ones are added.
+-- No foreign key: Node workers delete jobs, and must not pay for a feature that they do not have. Nor is there a
+-- trigger on the jobs, because it also costs jobs without a context: completing a single job takes 22 us without a
+-- trigger, 29 with a statement trigger with a transition table, 37 with a row trigger; one job of 500 takes 1.7, 1.9
+-- and 7. So a trigger on this table deletes old contexts when new ones are added.
 create table {{.schema}}._gw_job_context (
   job_id   bigint  not null constraint _gw_job_context_pkey primary key,
   revision integer not null,
@@ -282,8 +285,8 @@ comment on column {{.schema}}._gw_keyed_calls.not_before is 'debounce: the time 
 comment on column {{.schema}}._gw_keyed_calls.kept_until is 'The row is deleted a minute after this time; for debounce and throttle also not before its job has gone.';
 comment on index {{.schema}}._gw_keyed_calls_kept_until is 'Finds the rows that were kept long enough.';
 
--- What attempts of jobs leave for the next ones and for operators. No foreign keys, as for contexts: each deletion of a job
--- would look for rows.
+-- What attempts of jobs leave for the next ones and for operators. No foreign keys, as for contexts: each deletion of a
+-- job would look for rows.
 create table {{.schema}}._gw_steps (
   job_id   bigint      not null,
   revision integer     not null,
@@ -381,11 +384,14 @@ comment on column {{.schema}}._gw_schedules.active_since is 'When it was created
 comment on column {{.schema}}._gw_schedules.last_run is 'The last minute for which it added a job.';
 comment on column {{.schema}}._gw_schedules.last_job_id is 'The id of the job of its last run.';
 
--- Limits; see sql/functions/README.md for the words. An available job of a task with a limit has -1 in job_queue_id until a claim looks
--- at it (incoming), or the number of its lane. Neither has a row in _private_job_queues, so Node workers do not claim it.
+-- Limits; see sql/functions/README.md for the words. An available job of a task with a limit has -1 in job_queue_id
+-- until a claim looks at it (incoming), or the number of its lane. Neither has a row in _private_job_queues, so Node
+-- workers do not claim it.
 
--- Rows are locked by claims: who holds the row of a limit may start jobs under it, and change its gates and lanes. parallel_workers here and
--- below: claims switch sequential scans off, so that a scan of a small table seems expensive enough for parallel workers.
+-- Rows are locked by claims: who holds the row of a limit may start jobs under it, and change its gates and lanes.
+-- parallel_workers here and
+-- below: claims switch sequential scans off, so that a scan of a small table seems expensive enough for parallel
+-- workers.
 create table {{.schema}}._gw_limits (
   id            integer generated always as identity constraint _gw_limits_pkey primary key,
   name          text    not null constraint _gw_limits_name_key unique,
@@ -482,7 +488,8 @@ create table {{.schema}}._gw_pauses (
   hidden_to  bigint      not null default 0
 ) with (parallel_workers = 0);
 
--- Without a row, and so without a page, until the first limit or pause: claims and producers check its size, which costs less than a query.
+-- Without a row, and so without a page, until the first limit or pause: claims and producers check its size, which
+-- costs less than a query.
 create table {{.schema}}._gw_limit_changes (
   only_row   boolean     not null default true constraint _gw_limit_changes_pkey primary key check (only_row),
   changed_at timestamptz not null default now()
@@ -496,7 +503,8 @@ create type {{.schema}}._gw_cron_run as (
   job_id     bigint
 );
 
--- A spec of add_jobs with its number, the job_queue_id that it gets, the id of a new row, and the id of its job once it is added.
+-- A spec of add_jobs with its number, the job_queue_id that it gets, the id of a new row, and the id of its job once it
+-- is added.
 create type {{.schema}}._gw_keyed_spec as (
   number   integer,
   task_id  integer,
@@ -527,7 +535,8 @@ create type {{.schema}}._gw_place as (
   queue_id integer
 );
 
--- A task to which limits apply, for a claim that serves it. generation: that of its lanes. by_key: one of the limits has keys.
+-- A task to which limits apply, for a claim that serves it. generation: that of its lanes. by_key: one of the limits
+-- has keys.
 create type {{.schema}}._gw_limited_task as (
   task_id    integer,
   limit_ids  integer[],
@@ -536,10 +545,11 @@ create type {{.schema}}._gw_limited_task as (
   is_fair    boolean
 );
 
--- A job that a claim looks at while limits apply. priority, run_at, turn, job_id: its place in their order. place, version: its row;
--- without, the lane is empty. queue_id: its named queue. lane_id: its lane; 0: it is still to be made; null: it needs none. gates: those
--- that it passes. is_incoming: it is not in its lane yet. waits: its lane is where it waits, not the incoming jobs. parks: it goes into
--- its lane in any case. starts: it is to start; otherwise it goes into its lane; before that is decided, false: it is to take turns.
+-- A job that a claim looks at while limits apply. priority, run_at, turn, job_id: its place in their order. place,
+-- version: its row; without, the lane is empty. queue_id: its named queue. lane_id: its lane; 0: it is still to be
+-- made; null: it needs none. gates: those that it passes. is_incoming: it is not in its lane yet. waits: its lane is
+-- where it waits, not the incoming jobs. parks: it goes into its lane in any case. starts: it is to start; otherwise it
+-- goes into its lane; before that is decided, false: it is to take turns.
 create type {{.schema}}._gw_candidate as (
   priority    smallint,
   run_at      timestamptz,
@@ -556,8 +566,8 @@ create type {{.schema}}._gw_candidate as (
   starts      boolean
 );
 
--- What a gate has to count: jobs that start (less than 0: that have ended), for how many starts its rate is charged, until when it is
--- closed, and when a job was started.
+-- What a gate has to count: jobs that start (less than 0: that have ended), for how many starts its rate is charged,
+-- until when it is closed, and when a job was started.
 create type {{.schema}}._gw_gate_change as (
   gate_id      integer,
   jobs         bigint,
@@ -573,8 +583,8 @@ create type {{.schema}}._gw_ended_job as (
   held_at  timestamptz
 );
 
--- What becomes of a job that goes back into the table; see _gw_put_back. lease: null is any. message, retry_at, payload: null leaves the
--- value of the job. uncounted: the attempt does not count. permanent: no attempt follows.
+-- What becomes of a job that goes back into the table; see _gw_put_back. lease: null is any. message, retry_at,
+-- payload: null leaves the value of the job. uncounted: the attempt does not count. permanent: no attempt follows.
 create type {{.schema}}._gw_outcome as (
   job_id    bigint,
   lease     bigint,
@@ -747,7 +757,8 @@ comment on column {{.schema}}._gw_samples.workers is 'The number of registered w
 comment on column {{.schema}}._gw_samples.added is 'The jobs that were ever added, as the server counts.';
 comment on column {{.schema}}._gw_samples.gone is 'The jobs that were ever deleted, as the server counts.';
 
--- The history of kept tasks. Claims and completions check the size of this file and of _gw_expected, which costs less than a query.
+-- The history of kept tasks. Claims and completions check the size of this file and of _gw_expected, which costs less
+-- than a query.
 create table {{.schema}}._gw_kept_tasks (
   task       text        not null constraint _gw_kept_tasks_pkey primary key,
   keep_for   interval    not null,
@@ -756,8 +767,9 @@ create table {{.schema}}._gw_kept_tasks (
   kept_since timestamptz not null default clock_timestamp()
 );
 
--- What the statements that end jobs write: a row for the jobs of one task and worker that end together. It has three slots that exist
--- always, so no completion depends on a partition that somebody has to create. The last full slot is moved to _gw_history.
+-- What the statements that end jobs write: a row for the jobs of one task and worker that end together. It has three
+-- slots that exist always, so no completion depends on a partition that somebody has to create. The last full slot is
+-- moved to _gw_history.
 create table {{.schema}}._gw_ended (
   slot         integer       not null,
   drop_on      date          not null,
@@ -784,8 +796,8 @@ create table {{.schema}}._gw_ended_1 partition of {{.schema}}._gw_ended for valu
 create table {{.schema}}._gw_ended_2 partition of {{.schema}}._gw_ended for values in (2);
 create index _gw_ended_ids on {{.schema}}._gw_ended (first_id, last_id);
 
--- A row has up to a thousand attempts of one task, of jobs in a range of 8192 ids, that ended in one hour. A value that all of
--- them have is in a column of its own instead of an array.
+-- A row has up to a thousand attempts of one task, of jobs in a range of 8192 ids, that ended in one hour. A value that
+-- all of them have is in a column of its own instead of an array.
 create table {{.schema}}._gw_history (
   drop_on        date        not null,
   first_id       bigint      not null,
@@ -831,7 +843,8 @@ create table {{.schema}}._gw_expected (
 
 create index _gw_expected_notifies on {{.schema}}._gw_expected (job_id) where notifies and ended_at is null;
 
--- When somebody who waits for jobs last waited for the lock on them: seconds since 1970. A sequence, because it is not rolled back.
+-- When somebody who waits for jobs last waited for the lock on them: seconds since 1970. A sequence, because it is not
+-- rolled back.
 create sequence {{.schema}}._gw_watch_cursor as bigint minvalue 0 start 0 owned by {{.schema}}._gw_expected.job_id;
 
 -- When attempts began whose locks were renewed.

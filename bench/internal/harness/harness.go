@@ -44,7 +44,8 @@ type Program[B any] struct {
 	// Flags adds flags of the program. Default: none.
 	Flags func(*flag.FlagSet)
 
-	// Settings are settings of the server that differ from PostgreSQL's defaults, other than max_connections. Default: none.
+	// Settings are settings of the server that differ from PostgreSQL's defaults, other than max_connections. Default:
+	// none.
 	Settings map[string]string
 
 	// Open prepares a server.
@@ -53,8 +54,8 @@ type Program[B any] struct {
 	// Scenarios are all scenarios, in the order of the report.
 	Scenarios []Scenario[B]
 
-	// Close writes what the file contains in place of the reports of the scenarios, and what follows them on stdout. Default: the
-	// file contains the reports of the scenarios.
+	// Close writes what the file contains in place of the reports of the scenarios, and what follows them on stdout.
+	// Default: the file contains the reports of the scenarios.
 	Close func(*report.Report, Options) error
 }
 
@@ -143,7 +144,8 @@ func (p Program[B]) runServer(
 	return err
 }
 
-// Turns returns the order of contenders in a round: alternately forwards and backwards, so that none always follows the same one.
+// Turns returns the order of contenders in a round: alternately forwards and backwards, so that none always follows the
+// same one.
 func Turns[T any](round int, all []T) []T {
 	if round%2 == 0 {
 		return all

@@ -25,8 +25,8 @@ func Read(pid int) (s Stat, err error) {
 	if err != nil {
 		return s, err
 	}
-	// The name, in parentheses, may contain spaces and parentheses. The parent is the 2nd field after it, the times are the 12th to
-	// 15th ones.
+	// The name, in parentheses, may contain spaces and parentheses. The parent is the 2nd field after it, the times are
+	// the 12th to 15th ones.
 	fields := strings.Fields(string(text[strings.LastIndexByte(string(text), ')')+1:]))
 	if len(fields) < 15 {
 		return s, fmt.Errorf("%q has too few fields", text)

@@ -1,4 +1,5 @@
-// Package queue contains what the contenders with Graphile Worker's tables share: ours, the reference and Node's Graphile Worker.
+// Package queue contains what the contenders with Graphile Worker's tables share: ours, the reference and Node's
+// Graphile Worker.
 package queue
 
 import (

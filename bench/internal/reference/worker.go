@@ -9,7 +9,8 @@ import (
 	"github.com/gwsql/gw/bench/internal/queue"
 )
 
-// A Worker claims and completes jobs with the statements of reference.sql, over one connection. It does not support queues.
+// A Worker claims and completes jobs with the statements of reference.sql, over one connection. It does not support
+// queues.
 type Worker struct {
 	conn     *pgx.Conn
 	id       string

@@ -70,7 +70,8 @@ func (db *Database) Tidy(ctx context.Context, command string) error {
 	return db.Run(ctx, command+" "+tables)
 }
 
-// Settle runs statements that fill the tables, and then vacuum and a checkpoint, so that no such work remains for the measurement.
+// Settle runs statements that fill the tables, and then vacuum and a checkpoint, so that no such work remains for the
+// measurement.
 func (db *Database) Settle(ctx context.Context, sqls ...string) error {
 	if err := db.Run(ctx, sqls...); err != nil {
 		return err

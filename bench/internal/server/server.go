@@ -15,8 +15,8 @@ import (
 	"github.com/gwsql/gw/internal/pgtemp"
 )
 
-// stock are settings that make a private server equal to one that PostgreSQL's packages install, by undoing what a temporary server
-// sets to be fast. The only difference is that there are enough connections for all contenders.
+// stock are settings that make a private server equal to one that PostgreSQL's packages install, by undoing what a
+// temporary server sets to be fast. The only difference is that there are enough connections for all contenders.
 var stock = map[string]string{
 	"fsync":              "on",
 	"synchronous_commit": "on",
@@ -37,8 +37,8 @@ type Server struct {
 	made     int // number of databases created
 }
 
-// Start starts a server from the binaries in a folder, or from those that are found if binDir is empty, with default settings except
-// for the changed ones. If quick is true it runs without fsync.
+// Start starts a server from the binaries in a folder, or from those that are found if binDir is empty, with default
+// settings except for the changed ones. If quick is true it runs without fsync.
 func Start(ctx context.Context, binDir string, changed map[string]string, quick bool) (*Server, error) {
 	settings := maps.Clone(stock)
 	maps.Copy(settings, changed)

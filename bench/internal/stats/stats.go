@@ -23,7 +23,8 @@ func (s Series) Median() float64 {
 	return (sorted[n/2-1] + sorted[n/2]) / 2
 }
 
-// Quantile returns the quantile of the values for a part from 0 (the minimum) to 1 (the maximum), NaN if there are none.
+// Quantile returns the quantile of the values for a part from 0 (the minimum) to 1 (the maximum), NaN if there are
+// none.
 func (s Series) Quantile(part float64) float64 {
 	sorted := s.sorted()
 	if len(sorted) == 0 {
@@ -47,8 +48,8 @@ func (s Series) sorted() Series {
 	return sorted
 }
 
-// Over returns the ratios to another series, round by round. Unlike the ratio of the medians, their median does not suffer from a
-// machine whose speed drifts, because both values of a ratio were measured within seconds.
+// Over returns the ratios to another series, round by round. Unlike the ratio of the medians, their median does not
+// suffer from a machine whose speed drifts, because both values of a ratio were measured within seconds.
 func (s Series) Over(base Series) Series {
 	var ratios Series
 	for i := range min(len(s), len(base)) {

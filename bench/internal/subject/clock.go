@@ -6,7 +6,8 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// Now returns the time of the machine's monotonic clock in nanoseconds, which all processes share, including Node's hrtime.
+// Now returns the time of the machine's monotonic clock in nanoseconds, which all processes share, including Node's
+// hrtime.
 func Now() int64 {
 	var t unix.Timespec
 	if err := unix.ClockGettime(unix.CLOCK_MONOTONIC, &t); err != nil {

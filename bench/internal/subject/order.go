@@ -33,8 +33,8 @@ type Order struct {
 	Steps int  `json:"steps"`
 	InTx  bool `json:"inTx"`
 
-	// GivenTx makes the worker of gw give handlers the transaction that completes their jobs: one job, or up to Most if that is not 0.
-	// Writes makes each job insert a row, in the transaction that completes it.
+	// GivenTx makes the worker of gw give handlers the transaction that completes their jobs: one job, or up to Most if
+	// that is not 0. Writes makes each job insert a row, in the transaction that completes it.
 	GivenTx bool `json:"givenTx"`
 	Most    int  `json:"most"`
 	Writes  bool `json:"writes"`
@@ -45,7 +45,8 @@ type Order struct {
 	// TellStarts makes the process send a message whenever a handler begins.
 	TellStarts bool `json:"tellStarts"`
 
-	// Counts is the file for the number of executions of each job, four bytes each, in the order of their ids. Empty: none.
+	// Counts is the file for the number of executions of each job, four bytes each, in the order of their ids. Empty:
+	// none.
 	Counts string `json:"counts"`
 
 	// Settings are further settings of the contender.

@@ -1,5 +1,5 @@
-// Package pgmirror imitates a Maven repository with archives of PostgreSQL's server as zonky.io builds them: a .txz in a .jar.
-// Tests of the download serve it on the loopback.
+// Package pgmirror imitates a Maven repository with archives of PostgreSQL's server as zonky.io builds them: a .txz in
+// a .jar. Tests of the download serve it on the loopback.
 package pgmirror
 
 import (

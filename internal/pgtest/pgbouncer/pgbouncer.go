@@ -15,8 +15,8 @@ import (
 	"github.com/gwsql/gw/internal/pgtemp"
 )
 
-// Start starts a PgBouncer in front of a database and returns its URL without the name of a pool, which the caller appends:
-// transaction, single (the same, with one connection to the server), statement or session.
+// Start starts a PgBouncer in front of a database and returns its URL without the name of a pool, which the caller
+// appends: transaction, single (the same, with one connection to the server), statement or session.
 func Start(t testing.TB, databaseURL string) string {
 	t.Helper()
 	program, err := exec.LookPath("pgbouncer")

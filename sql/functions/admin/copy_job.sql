@@ -1,5 +1,6 @@
--- Adds a copy of a job, due now: with its task, payload, named queue, max_attempts, priority and flags, and all attempts, but
--- without its key. The job may be in any state and is not changed. Returns the id of the copy; null if there is no such job.
+-- Adds a copy of a job, due now: with its task, payload, named queue, max_attempts, priority and flags, and all
+-- attempts, but without its key. The job may be in any state and is not changed. Returns the id of the copy; null if
+-- there is no such job.
 -- Locks: as add_job.
 create or replace function {{.schema}}.copy_job(
   job_id bigint

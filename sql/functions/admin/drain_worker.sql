@@ -1,6 +1,7 @@
--- Drains a worker: it claims no more jobs, and goes on with those that it has, from its next heartbeat on, until it stops. drained
--- false: it claims jobs again. Returns false if no such worker is registered. Only workers that send heartbeats learn of it.
--- Records the act for list_audit.
+-- Drains a worker: it claims no more jobs, and goes on with those that it has, from its next heartbeat on, until it
+-- stops. drained
+-- false: it claims jobs again. Returns false if no such worker is registered. Only workers that send heartbeats learn
+-- of it. Records the act for list_audit.
 -- Locks: the row of the worker.
 create or replace function {{.schema}}.drain_worker(
   worker_id text,

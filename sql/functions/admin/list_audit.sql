@@ -1,12 +1,12 @@
--- Returns what operators did, latest first: the acts that match all given conditions, with an id below below_id, if that is given.
--- An act is a call of a function that changes jobs for an operator (retry_jobs, reschedule_jobs, complete_jobs,
--- permanently_fail_jobs, cancel_jobs, force_unlock_workers), cleanup, set_setting, cron_schedule and its like, set_limit, drop_limit,
--- override_lane, open_lane, pause and resume, or remove_job by a program that has set gw.actor.
--- Each is recorded in its own transaction, and kept for the setting audit_for.
--- role is the role of the session, which PostgreSQL has authenticated. actor, selection and operation are the values that the
--- program has set as gw.actor, gw.selection and gw.operation: the user of the program, the conditions that selected the jobs,
--- and the operation of which the act is a step. jobs is the number of jobs of all steps, job_ids are the first hundred jobs of
--- the first step.
+-- Returns what operators did, latest first: the acts that match all given conditions, with an id below below_id, if
+-- that is given. An act is a call of a function that changes jobs for an operator (retry_jobs, reschedule_jobs,
+-- complete_jobs, permanently_fail_jobs, cancel_jobs, force_unlock_workers), cleanup, set_setting, cron_schedule and its
+-- like, set_limit, drop_limit, override_lane, open_lane, pause and resume, or remove_job by a program that has set
+-- gw.actor. Each is recorded in its own transaction, and kept for the setting audit_for.
+-- role is the role of the session, which PostgreSQL has authenticated. actor, selection and operation are the values
+-- that the program has set as gw.actor, gw.selection and gw.operation: the user of the program, the conditions that
+-- selected the jobs, and the operation of which the act is a step. jobs is the number of jobs of all steps, job_ids are
+-- the first hundred jobs of the first step.
 -- person: the actor or the role. only_act: the act. job_id: one of job_ids. since, until: at in [since, until).
 -- Raises GWILM (max_rows is negative).
 create or replace function {{.schema}}.list_audit(

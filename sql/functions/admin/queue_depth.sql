@@ -1,8 +1,9 @@
 -- Returns the number of jobs in each state (see job_state), and how long the oldest ready job has been due, for
 -- dashboards and scalers.
--- The cost is bounded: of a table with more than pages pages it reads a sample of that size, and is_estimate is true. scale: for
--- how many jobs each counted one stands, 1 if all were counted. So a 0 in a sample means fewer than some three times scale, and
--- another number n may be wrong by twice the root of n times scale, more if such jobs lie together; oldest_ready does not depend on it.
+-- The cost is bounded: of a table with more than pages pages it reads a sample of that size, and is_estimate is true.
+-- scale: for how many jobs each counted one stands, 1 if all were counted. So a 0 in a sample means fewer than some
+-- three times scale, and another number n may be wrong by twice the root of n times scale, more if such jobs lie
+-- together; oldest_ready does not depend on it.
 -- Raises GWILM (pages is negative).
 create or replace function {{.schema}}.queue_depth(
   pages bigint default 20000
@@ -33,9 +34,9 @@ $$;
 comment on function {{.schema}}.queue_depth(bigint) is
   'Returns how many jobs are ready, scheduled, running and permanently failed, and how long the oldest ready job has been due (null if none is ready). Of a table with more than pages pages it reads a sample of that size, and is_estimate is true; scale: for how many jobs each counted one stands.';
 
--- Returns the priorities of the waiting jobs of a kind, due or not, the 100 most urgent ones at most. kind: plain, queued (in named
--- queues), incoming (of tasks with limits, at which no claim has looked), or held. The index has the first job of each priority in
--- front, so the function steps from priority to priority.
+-- Returns the priorities of the waiting jobs of a kind, due or not, the 100 most urgent ones at most. kind: plain,
+-- queued (in named queues), incoming (of tasks with limits, at which no claim has looked), or held. The index has the
+-- first job of each priority in front, so the function steps from priority to priority.
 create or replace function {{.schema}}._gw_waiting_priorities(kind text)
   returns setof smallint language plpgsql stable rows 10 set search_path = pg_catalog, pg_temp
   set plan_cache_mode = force_generic_plan set enable_seqscan = off set enable_bitmapscan = off set jit = off
@@ -61,8 +62,9 @@ begin
 end;
 $$;
 
--- Returns the earliest run_at of the ready jobs; null if none is ready. A run_at of -infinity does not count. In each priority of the
--- 100 most urgent ones, and in each lane, the index has it first. Of lanes with jobs of several priorities it knows the most urgent.
+-- Returns the earliest run_at of the ready jobs; null if none is ready. A run_at of -infinity does not count. In each
+-- priority of the 100 most urgent ones, and in each lane, the index has it first. Of lanes with jobs of several
+-- priorities it knows the most urgent.
 create or replace function {{.schema}}._gw_oldest_ready()
   returns timestamptz language plpgsql stable set search_path = pg_catalog, pg_temp
   set plan_cache_mode = force_generic_plan set enable_seqscan = off set enable_bitmapscan = off set jit = off

@@ -56,7 +56,8 @@ as $$
      and not exists (select from {{.schema}}._private_job_queues as q where q.id = j.job_queue_id)
 $$;
 
--- Recurring jobs that last ran, or begin, in the future: the clock of a server was ahead. A clock may differ by a minute.
+-- Recurring jobs that last ran, or begin, in the future: the clock of a server was ahead. A clock may differ by a
+-- minute.
 create or replace function {{.schema}}._gw_future_crons(at timestamptz default clock_timestamp())
   returns table (identifier text, future timestamptz) language sql stable set search_path = pg_catalog, pg_temp
 as $$
@@ -66,7 +67,8 @@ as $$
    where greatest(k.last_execution, s.active_since) > at + interval '1 minute'
 $$;
 
--- Sets these recurring jobs back that last ran, or begin, in the future, so that they run from now on. Locks: their rows.
+-- Sets these recurring jobs back that last ran, or begin, in the future, so that they run from now on. Locks: their
+-- rows.
 create or replace function {{.schema}}._gw_set_back_crons(identifiers text[])
   returns void language plpgsql set search_path = pg_catalog, pg_temp
 as $$
@@ -81,9 +83,9 @@ begin
 end;
 $$;
 
--- Restores rows and partitions of the schema that its functions presume and somebody has deleted, and sets back times that a
--- clock which was ahead has left in recurring jobs. A queue whose row is lost gets a new name, 'restored queue' and its number;
--- its jobs stay serial. Returns what was lost, no row if nothing was. gw-migrate repair calls it.
+-- Restores rows and partitions of the schema that its functions presume and somebody has deleted, and sets back times
+-- that a clock which was ahead has left in recurring jobs. A queue whose row is lost gets a new name, 'restored queue'
+-- and its number; its jobs stay serial. Returns what was lost, no row if nothing was. gw-migrate repair calls it.
 -- Locks: what set_limit locks, if gates are missing; the rows that it changes.
 -- Raises GWLHB, 40001 as set_limit.
 create or replace function {{.schema}}.repair()

@@ -1,7 +1,7 @@
 -- Makes these jobs due now, and returns them. Failed jobs get all their attempts again; the attempts of the others are
--- unchanged. The function skips running jobs, and jobs that were replaced or removed while they ran, because another job may
--- exist in their place. (reschedule_jobs revives these nevertheless.) After their worker has reported a failure, or after a
--- sweep, they are ordinary failed jobs, and are not skipped.
+-- unchanged. The function skips running jobs, and jobs that were replaced or removed while they ran, because another
+-- job may exist in their place. (reschedule_jobs revives these nevertheless.) After their worker has reported a
+-- failure, or after a sweep, they are ordinary failed jobs, and are not skipped.
 -- Locks: job rows by id, and the names of the queues of suspects.
 create or replace function {{.schema}}.retry_jobs(
   job_ids bigint[]
@@ -18,8 +18,8 @@ $$;
 comment on function {{.schema}}.retry_jobs(bigint[]) is
   'Makes these jobs due now and returns them; failed jobs get all their attempts again. Running jobs are skipped, and so are jobs that were replaced or removed while they ran, until their worker has reported a failure: after that they are ordinary failed jobs.';
 
--- Does the same, but the jobs become due one after the other, so that their load does not make a service fail again: the
--- first of the list at starting_at, each further job later by the interval apart.
+-- Does the same, but the jobs become due one after the other, so that their load does not make a service fail again:
+-- the first of the list at starting_at, each further job later by the interval apart.
 -- Locks: job rows by id.
 -- Raises GWOIV (interval).
 create or replace function {{.schema}}.redrive_jobs(
@@ -40,7 +40,8 @@ $$;
 comment on function {{.schema}}.redrive_jobs(bigint[], interval, timestamptz) is
   'Makes these jobs due one after the other and returns them, in all other respects as retry_jobs(). apart: the time between two jobs, in the order of the list. starting_at: when the first one is due, default now.';
 
--- Makes these jobs due, for retry_jobs and redrive_jobs, which leave the settings of the planner to it. Without the times the jobs are due now.
+-- Makes these jobs due, for retry_jobs and redrive_jobs, which leave the settings of the planner to it. Without the
+-- times the jobs are due now.
 create or replace function {{.schema}}._gw_retry_jobs(job_ids bigint[], apart interval, starting_at timestamptz)
   returns setof {{.schema}}._private_jobs language plpgsql set search_path = pg_catalog, pg_temp
   set enable_seqscan = off set jit = off

@@ -3,19 +3,19 @@
 -- or to jobs with forbidden flags. Skipping 200 000 such entries costs 20 ms per claim.
 -- The cursor is a session setting, written only after a claim had to skip many entries. It stays correct if a pooler
 -- lends the session to another client, because its scope names the queue, the tasks and the flags. Sessions share their
--- cursors through the table _gw_claim_cursors: a session that has a cursor, or does not know yet whether it needs one, takes
--- the newest one of its scope. Otherwise each session would skip the jobs that all others have claimed since its last
--- claim. A cursor is stored as a new row, and searched from the newest one on, so a transaction that stays open, and
--- so prevents vacuum, does not make it slower.
+-- cursors through the table _gw_claim_cursors: a session that has a cursor, or does not know yet whether it needs one,
+-- takes the newest one of its scope. Otherwise each session would skip the jobs that all others have claimed since its
+-- last claim. A cursor is stored as a new row, and searched from the newest one on, so a transaction that stays open,
+-- and so prevents vacuum, does not make it slower.
 -- The cursor is only a hint: claims also search from the beginning of the index from time to time. A job that
 -- appears before the cursor waits at most fifty times as long as such a search takes: a few milliseconds, never more
 -- than half a second. next_run_at uses the cursor, too: if the last claim has searched from the beginning, it begins at
 -- the cursor; if not, it returns at the latest the time of the next such search.
--- The elements of a cursor are: scope; the time until which claims start at the cursor; the time after which a claim that
--- finds nothing there may search from the beginning; priority, run_at and id of the first job; the time when the cursor was
--- set; and what the last claim of the session that found nothing has done since then: 1 if it has searched from the
--- beginning, 2 if it has also passed by future jobs, 0 otherwise. Times are in microseconds since 1970. A cursor that was
--- set in the future was stored before the clock was set back.
+-- The elements of a cursor are: scope; the time until which claims start at the cursor; the time after which a claim
+-- that finds nothing there may search from the beginning; priority, run_at and id of the first job; the time when the
+-- cursor was set; and what the last claim of the session that found nothing has done since then: 1 if it has searched
+-- from the beginning, 2 if it has also passed by future jobs, 0 otherwise. Times are in microseconds since 1970. A
+-- cursor that was set in the future was stored before the clock was set back.
 
 -- Returns the cursor in the setting of this session; null if there is none or if it is invalid.
 create or replace function {{.schema}}._gw_session_cursor()
@@ -29,7 +29,8 @@ begin
 end;
 $$;
 
--- Returns the newest cursor for such claims, of this session or of another one; null if there is none. It becomes that of the session.
+-- Returns the newest cursor for such claims, of this session or of another one; null if there is none. It becomes that
+-- of the session.
 create or replace function {{.schema}}._gw_claim_cursor(claim {{.schema}}._gw_claim)
   returns bigint[] language plpgsql set search_path = pg_catalog, pg_temp -- get_job_batch sets the planner options
 as $$
@@ -65,8 +66,8 @@ $$;
 -- Sets the cursor to the first job, at or after a place, that such claims may take now or later. passing: sets it to
 -- the first job that they may take before the cursor expires, because future jobs at many priorities take long to skip.
 -- looked_at: when the search began, if it began at the start of the index; if that search skipped nothing, no cursor is
--- needed, and its duration determines for how long the cursor applies. last: the last job that this claim has locked. If
--- there is no job for the cursor, it goes there, or stays where it is: new jobs appear behind.
+-- needed, and its duration determines for how long the cursor applies. last: the last job that this claim has locked.
+-- If there is no job for the cursor, it goes there, or stays where it is: new jobs appear behind.
 create or replace function {{.schema}}._gw_put_claim_cursor(
   claim {{.schema}}._gw_claim, from_place {{.schema}}._gw_place, looked_at timestamptz, last {{.schema}}._gw_place,
   passing boolean default false)

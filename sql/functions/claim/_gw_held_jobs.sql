@@ -1,6 +1,6 @@
--- Returns those of these jobs that a worker holds by this lease, as get_job_batch does. Workers call it for a job that they have claimed
--- without reading it, because an unreadable job makes get_job_batch fail. The function sets no search_path, so that PostgreSQL inlines
--- it.
+-- Returns those of these jobs that a worker holds by this lease, as get_job_batch does. Workers call it for a job that
+-- they have claimed without reading it, because an unreadable job makes get_job_batch fail. The function sets no
+-- search_path, so that PostgreSQL inlines it.
 create or replace function {{.schema}}._gw_held_jobs(worker_id text, job_ids bigint[], by_lease bigint)
   returns table (
     id bigint, task_identifier text, payload json, queue_name text, priority smallint, run_at timestamptz,

@@ -1,6 +1,7 @@
--- Locks the free queues whose head jobs belong in the next batch, and returns their ids in the order of those heads. Jobs with and
--- without a queue share one order: plain are the places of the first jobs without a queue. If there is none, up to queue_batch jobs of
--- each queue count for the batch, and locking ends when it is full. Otherwise only the head of each queue counts.
+-- Locks the free queues whose head jobs belong in the next batch, and returns their ids in the order of those heads.
+-- Jobs with and without a queue share one order: plain are the places of the first jobs without a queue. If there is
+-- none, up to queue_batch jobs of each queue count for the batch, and locking ends when it is full. Otherwise only the
+-- head of each queue counts.
 -- Locks: these queues, without waiting.
 create or replace function {{.schema}}._gw_lock_queues(
   claim {{.schema}}._gw_claim, plain {{.schema}}._gw_place[], snapshot txid_snapshot)

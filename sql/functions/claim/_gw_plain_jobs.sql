@@ -1,6 +1,7 @@
--- Reads, or locks, the first jobs without a queue, from a place on, that a claim may take, up to room. It goes from priority to
--- priority, so it does not read future jobs of a more urgent one; beyond: after 500 priorities it has read each job. Returns the places
--- and the ctids of the jobs, and how much of the index it has read. from_place: null is the beginning. snapshot: see _gw_may_lock.
+-- Reads, or locks, the first jobs without a queue, from a place on, that a claim may take, up to room. It goes from
+-- priority to priority, so it does not read future jobs of a more urgent one; beyond: after 500 priorities it has read
+-- each job. Returns the places and the ctids of the jobs, and how much of the index it has read. from_place: null is
+-- the beginning. snapshot: see _gw_may_lock.
 -- Locks: the jobs, without waiting.
 create or replace function {{.schema}}._gw_plain_jobs(
   claim {{.schema}}._gw_claim, from_place {{.schema}}._gw_place, room integer, locks boolean, snapshot txid_snapshot,

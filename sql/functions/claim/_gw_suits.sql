@@ -20,7 +20,8 @@ as $$
   select {{.schema}}._gw_suits(run_at, task_id, flags, claim.due, claim.task_ids, claim.forbidden_flags, claim.task_flags)
 $$;
 
--- Returns the first jobs of a queue that a claim may take. The function sets no search_path, so that PostgreSQL inlines it.
+-- Returns the first jobs of a queue that a claim may take. The function sets no search_path, so that PostgreSQL inlines
+-- it.
 create or replace function {{.schema}}._gw_first_in_queue(queue_id integer, claim {{.schema}}._gw_claim, most integer)
   returns table (
     place tid, version xid, locker xid, priority smallint, run_at timestamptz, id bigint, task_id integer, payload json,

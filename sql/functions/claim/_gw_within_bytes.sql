@@ -35,9 +35,9 @@ begin
 end;
 $$;
 
--- Returns how many bytes a payload has as it is sent, or more if it may be compressed or stored outside of its row. It reads only
--- small payloads in their rows. The function is a single expression, so the claims inline it; an immutable one could not call
--- pg_column_size.
+-- Returns how many bytes a payload has as it is sent, or more if it may be compressed or stored outside of its row. It
+-- reads only small payloads in their rows. The function is a single expression, so the claims inline it; an immutable
+-- one could not call pg_column_size.
 create or replace function {{.schema}}._gw_most_bytes(payload json)
   returns integer language sql stable
 as $$

@@ -3,15 +3,17 @@
 -- the job crashes this worker too, no other job becomes a suspect, and such crashes are counted. The queue cannot tell
 -- which of a dead worker's jobs caused its crash, so all of them are claimed this way until they are completed.
 -- heartbeat() returns whether a suspect is waiting. Returns no row if there is nothing to claim or if the worker
--- already runs such a job. In all other respects the function works as get_job_batch. A job of a named queue goes back to its queue
--- and starts if that is free and no job of it comes before; meanwhile its queue goes on, as past a failed job.
+-- already runs such a job. In all other respects the function works as get_job_batch. A job of a named queue goes back
+-- to its queue and starts if that is free and no job of it comes before; meanwhile its queue goes on, as past a failed
+-- job.
 --
 -- beside: for a worker that holds other jobs. Returns a suspect for which a worker has made room without success; see
 -- make_room. The function claims one such job per heartbeat interval, so a job that crashes its worker at once never
 -- runs beside another suspect. If the worker dies, the crash is not counted, and the job becomes strict: it is no
 -- longer claimed with beside, and get_job_batch returns nothing to its worker while the job runs. A job with a counted
 -- crash is strict as well.
--- Locks: never waits. The row of the suspect, then limits, its queue and the job; skips rows that other transactions have locked.
+-- Locks: never waits. The row of the suspect, then limits, its queue and the job; skips rows that other transactions
+-- have locked.
 -- Raises GWWID (worker id), GWWFF (forbidden flags of tasks).
 create or replace function {{.schema}}.get_job_alone(
   worker_id            text,
@@ -68,8 +70,8 @@ $$;
 comment on function {{.schema}}.get_job_alone(text, text[], text[], timestamptz, json, boolean) is
   'Claims one due job that another worker held when it died (a suspect), for a worker that holds no other job. get_job_batch returns nothing to this worker until it has reported the outcome, or for one heartbeat interval. heartbeat returns whether a suspect is waiting. beside: for a worker that holds other jobs; claims a suspect for which make_room was called without success. The other arguments and the columns are those of get_job_batch.';
 
--- Starts a suspect that waits, as the only job of a claim, and returns whether it has: if its queue is free and no job of it comes
--- before, and if the gates of its limits have room. The job is in its queue or lane then, as any other.
+-- Starts a suspect that waits, as the only job of a claim, and returns whether it has: if its queue is free and no job
+-- of it comes before, and if the gates of its limits have room. The job is in its queue or lane then, as any other.
 -- Above READ COMMITTED no job with limits starts; see _gw_claim_limited.
 -- Locks: limits, the queue, the job, all without waiting.
 create or replace function {{.schema}}._gw_start_suspect(claim {{.schema}}._gw_claim, suspect_id bigint)

@@ -1,5 +1,5 @@
--- Returns the earliest run_at after now() of a job of these tasks without limits, or the one where the search ended, after so many
--- entries of a priority, and whether it is of these tasks. from_place: of the first job without a queue.
+-- Returns the earliest run_at after now() of a job of these tasks without limits, or the one where the search ended,
+-- after so many entries of a priority, and whether it is of these tasks. from_place: of the first job without a queue.
 create or replace function {{.schema}}._gw_next_due(
   task_ids integer[], from_place {{.schema}}._gw_place, entries integer, out run_at timestamptz, out is_ours boolean)
   language plpgsql stable set search_path = pg_catalog, pg_temp -- next_run_at sets the planner options
@@ -67,10 +67,11 @@ $$;
 -- other tasks would wake a worker once for every 50 of them. It needs a few index probes for each distinct priority, up
 -- to 500 priorities. For less urgent priorities it assumes that a job is due in half a second. A run_at of infinity
 -- does not count, so the result is finite.
--- The search begins at the claim cursor if a claim in the same statement has set it by a search from the beginning: the entries before
--- it are many. If the last claim of this session found nothing and has not searched in front of its cursor, the result is not later than
--- when a claim will: a job that has become ready there, such as one that a worker has returned, must not wait for another notification.
--- Jobs with limits count from when claims may start them, and paused ones from the end of the pause.
+-- The search begins at the claim cursor if a claim in the same statement has set it by a search from the beginning: the
+-- entries before it are many. If the last claim of this session found nothing and has not searched in front of its
+-- cursor, the result is not later than when a claim will: a job that has become ready there, such as one that a worker
+-- has returned, must not wait for another notification. Jobs with limits count from when claims may start them, and
+-- paused ones from the end of the pause.
 create or replace function {{.schema}}.next_run_at(task_identifiers text[] default null)
   returns timestamptz language plpgsql stable set search_path = pg_catalog, pg_temp
   set plan_cache_mode = force_generic_plan -- because of the limit

@@ -1,5 +1,5 @@
--- Adds the job of a recurring job for a minute. A schedule does not replace a job of another task by its key; then no job is added,
--- and job_id is null.
+-- Adds the job of a recurring job for a minute. A schedule does not replace a job of another task by its key; then no
+-- job is added, and job_id is null.
 -- Locks: as add_job. Raises what add_job raises.
 create or replace function {{.schema}}._gw_add_cron_job(
   entry {{.schema}}._gw_schedules, run timestamptz, is_backfilled boolean)
@@ -48,8 +48,8 @@ begin
 end;
 $$;
 
--- Returns the entries that do not run, as a JSON array for run_cron: items whose identifier a schedule has, and schedules whose time
--- zone is unknown, and those that last ran in the future; null: none.
+-- Returns the entries that do not run, as a JSON array for run_cron: items whose identifier a schedule has, and
+-- schedules whose time zone is unknown, and those that last ran in the future; null: none.
 create or replace function {{.schema}}._gw_cron_problems(items {{.schema}}._gw_schedules[], now timestamptz)
   returns json language plpgsql stable set search_path = pg_catalog, pg_temp
 as $$

@@ -1,6 +1,6 @@
--- Returns the due runs of recurring jobs by the number of the entry, the first most ones of each entry. A known entry is backfilled
--- as far as its fill allows: when the worker has just started (since is null), and by later calls if there were too many for one.
--- All runs after since are due.
+-- Returns the due runs of recurring jobs by the number of the entry, the first most ones of each entry. A known entry
+-- is backfilled as far as its fill allows: when the worker has just started (since is null), and by later calls if
+-- there were too many for one. All runs after since are due.
 create or replace function {{.schema}}._gw_due_crons(
   entries {{.schema}}._gw_schedules[], since timestamptz, handled timestamptz, now timestamptz, most integer)
   returns table (number bigint, run timestamptz) language plpgsql stable set search_path = pg_catalog, pg_temp
@@ -38,9 +38,9 @@ begin
 end;
 $$;
 
--- Returns those of the due runs that one call adds, in their order, and the last of them of an entry of which more are due: of
--- several entries the earliest, -infinity if one has none, null if nothing is left. Entries of which runs before since are due come
--- last.
+-- Returns those of the due runs that one call adds, in their order, and the last of them of an entry of which more are
+-- due: of several entries the earliest, -infinity if one has none, null if nothing is left. Entries of which runs
+-- before since are due come last.
 create or replace function {{.schema}}._gw_chosen_crons(
   entries {{.schema}}._gw_schedules[], since timestamptz, handled timestamptz, now timestamptz,
   out numbers bigint[], out runs timestamptz[], out left_at timestamptz)

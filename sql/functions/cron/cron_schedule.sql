@@ -1,8 +1,8 @@
 -- Creates a recurring job in the database, or changes it, and returns its next run; null if it has none or is paused.
 -- All workers with cron enabled run it, independently of their own crontabs.
 -- Runs before the job was created, or before it got another pattern or time zone, are not backfilled. A call that
--- changes neither skips no run, so it can be repeated with every deployment. A paused job stays paused. If it last ran in the
--- future, because a clock was ahead, it runs from now on.
+-- changes neither skips no run, so it can be repeated with every deployment. A paused job stays paused. If it last ran
+-- in the future, because a clock was ahead, it runs from now on.
 -- Locks: a new pattern; the row in _private_known_crontabs, then the row in _gw_schedules.
 -- Raises GWRID (in the crontab of a registered worker), GWRIT, GWRPT, GWRTZ, what add_job would raise for its jobs, and
 -- 22P05 or 22P02 for a payload with escapes that stand for no text.
@@ -85,7 +85,8 @@ declare
 begin
   perform from {{.schema}}._private_known_crontabs as k where k.identifier = identifier for update;
   is_known := found;
-  -- If it has just been scheduled, after the search for its lock, this call comes before that one: the lock must be the first one.
+  -- If it has just been scheduled, after the search for its lock, this call comes before that one: the lock must be the
+  -- first one.
   delete from {{.schema}}._gw_schedules as s
    where s.identifier = identifier
      and (is_known or not exists (select from {{.schema}}._private_known_crontabs as k where k.identifier = s.identifier));
@@ -152,9 +153,9 @@ $$;
 comment on function {{.schema}}.cron_resume(text) is
   'Resumes a recurring job that cron_pause has paused; missed runs are not backfilled. Returns false if there is none.';
 
--- Adds a job of a recurring job now, in addition to its runs: with the same task, payload and options, due at once, whether
--- it is paused or not. ts in the key _cron of the payload is the time of the call. Returns the id of the job, null if there is no
--- such recurring job.
+-- Adds a job of a recurring job now, in addition to its runs: with the same task, payload and options, due at once,
+-- whether it is paused or not. ts in the key _cron of the payload is the time of the call. Returns the id of the job,
+-- null if there is no such recurring job.
 -- Locks: what add_job locks.
 -- Raises what add_job raises, and GWBKT if the job_key is in use by a job of another task.
 create or replace function {{.schema}}.cron_add_job(

@@ -40,8 +40,8 @@ $$;
 comment on function {{.schema}}._gw_age(timestamptz) is
   'Internal: returns the age of a time as text, in whole seconds.';
 
--- Returns a gw-run command for a remedy, quoted for a shell. It includes --schema if the schema is not gw-run's default.
--- chr(39) is a single quote, chr(92) a backslash.
+-- Returns a gw-run command for a remedy, quoted for a shell. It includes --schema if the schema is not gw-run's
+-- default. chr(39) is a single quote, chr(92) a backslash.
 create or replace function {{.schema}}._gw_command(words text[])
   returns text language sql stable set search_path = pg_catalog, pg_temp
 as $$

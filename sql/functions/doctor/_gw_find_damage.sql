@@ -12,8 +12,8 @@ begin
 end;
 $$;
 
--- Times in the future, of a clock that was ahead: locks and signs of life of workers, and rates. Sweeps correct those of gw's
--- workers. A lock of a worker that is not registered may belong to a running job.
+-- Times in the future, of a clock that was ahead: locks and signs of life of workers, and rates. Sweeps correct those
+-- of gw's workers. A lock of a worker that is not registered may belong to a running job.
 create or replace function {{.schema}}._gw_find_future_times(slack interval default '1 minute')
   returns table (severity text, finding text, subject text, detail text, remedy text) language plpgsql stable
   set search_path = pg_catalog, pg_temp

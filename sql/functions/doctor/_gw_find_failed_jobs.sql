@@ -1,5 +1,6 @@
--- Tasks of which many jobs have failed permanently, and some of them lately; and permanently failed jobs of all tasks if there are many.
--- It reads at most five jobs for each of these pages, and 50 000: of more failed jobs a part, see error_groups.
+-- Tasks of which many jobs have failed permanently, and some of them lately; and permanently failed jobs of all tasks
+-- if there are many. It reads at most five jobs for each of these pages, and 50 000: of more failed jobs a part, see
+-- error_groups.
 create or replace function {{.schema}}._gw_find_failed_jobs(
   pages bigint default 10000, of_task bigint default 100, lately interval default '1 day', threshold bigint default 1000)
   returns table (severity text, finding text, subject text, detail text, remedy text) language plpgsql stable

@@ -1,5 +1,5 @@
--- Work for the whole fleet that failed the last time, such as packing the history or recovering jobs of dead workers. Workers try
--- it again. Records of ends do not say when they succeed again, so only failures of the last minutes count.
+-- Work for the whole fleet that failed the last time, such as packing the history or recovering jobs of dead workers.
+-- Workers try it again. Records of ends do not say when they succeed again, so only failures of the last minutes count.
 create or replace function {{.schema}}._gw_find_failed_work()
   returns table (severity text, finding text, subject text, detail text, remedy text) language plpgsql stable
   set search_path = pg_catalog, pg_temp

@@ -1,5 +1,6 @@
--- What the sweeps of limits had to mend: jobs in lanes that are gone, and gates that counted jobs which no longer run. Changes of
--- _private_jobs by hand and Node's reset of locks leave such rows now and then; if it happens often, somebody else writes there.
+-- What the sweeps of limits had to mend: jobs in lanes that are gone, and gates that counted jobs which no longer run.
+-- Changes of _private_jobs by hand and Node's reset of locks leave such rows now and then; if it happens often,
+-- somebody else writes there.
 create or replace function {{.schema}}._gw_find_mended_jobs(
   least_often bigint default 3, within interval default '1 day')
   returns table (severity text, finding text, subject text, detail text, remedy text) language plpgsql stable

@@ -1,5 +1,6 @@
--- Limits that Node workers do not obey: of tasks whose jobs have queue names. Node workers see these jobs, and know no limits; other jobs
--- of tasks with limits are hidden from them. A Node worker has the task if it holds a job of it, in a sample of so many pages.
+-- Limits that Node workers do not obey: of tasks whose jobs have queue names. Node workers see these jobs, and know no
+-- limits; other jobs of tasks with limits are hidden from them. A Node worker has the task if it holds a job of it, in
+-- a sample of so many pages.
 create or replace function {{.schema}}._gw_find_node_limits(pages bigint default 10000)
   returns table (severity text, finding text, subject text, detail text, remedy text) language plpgsql stable
   set search_path = pg_catalog, pg_temp set jit = off

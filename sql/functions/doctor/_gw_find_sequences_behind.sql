@@ -1,7 +1,7 @@
--- Sequences that will return values that are in use: logical replication copies rows and not sequences, so after a cut-over
--- calls that need a new id fail with 23505. Sequences that only store a position, and the ids of lanes, of which those in use
--- are skipped, are none of these. Rows that are further above than a quarter of all values are those from before the sequence was
--- restarted because its values ended.
+-- Sequences that will return values that are in use: logical replication copies rows and not sequences, so after a
+-- cut-over calls that need a new id fail with 23505. Sequences that only store a position, and the ids of lanes, of
+-- which those in use are skipped, are none of these. Rows that are further above than a quarter of all values are those
+-- from before the sequence was restarted because its values ended.
 -- Performance: only rows above the sequence are looked for, which an index finds; usually there are none.
 create or replace function {{.schema}}._gw_find_sequences_behind()
   returns table (severity text, finding text, subject text, detail text, remedy text) language plpgsql stable

@@ -1,6 +1,6 @@
 -- Due jobs of tasks that no registered worker has. Nothing is reported while no worker is registered, because the fleet
--- may then consist of Node workers, which do not register (_gw_find_no_worker() reports a fleet without any worker), nor for
--- tasks with a running job.
+-- may then consist of Node workers, which do not register (_gw_find_no_worker() reports a fleet without any worker),
+-- nor for tasks with a running job.
 create or replace function {{.schema}}._gw_find_unknown_tasks(pages bigint default 10000)
   returns table (severity text, finding text, subject text, detail text, remedy text) language plpgsql stable
   set search_path = pg_catalog, pg_temp

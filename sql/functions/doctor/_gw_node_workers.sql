@@ -1,8 +1,8 @@
--- Returns the workers of Graphile Worker that can be seen: those that hold jobs or queues, by the names that they make for
--- themselves, and sessions that listen as they do, in this database. Of a jobs table with more than pages pages it reads
--- a sample. A worker that holds nothing is seen only if it listens and this role may see the statements of its session,
--- which needs pg_read_all_stats if it is a session of another role. Channels belong to the database: if another schema has
--- a queue, too, such a session may be listening for that one, and is left out.
+-- Returns the workers of Graphile Worker that can be seen: those that hold jobs or queues, by the names that they make
+-- for themselves, and sessions that listen as they do, in this database. Of a jobs table with more than pages pages it
+-- reads a sample. A worker that holds nothing is seen only if it listens and this role may see the statements of its
+-- session, which needs pg_read_all_stats if it is a session of another role. Channels belong to the database: if
+-- another schema has a queue, too, such a session may be listening for that one, and is left out.
 create or replace function {{.schema}}._gw_node_workers(pages bigint default 10000)
   returns table (worker text, detail text) language plpgsql stable set search_path = pg_catalog, pg_temp
 as $$

@@ -1,8 +1,8 @@
--- Canceled jobs that are still running; see cancel_jobs. While such a job runs, it has attempts = max_attempts + 1. A job that was
--- revived and runs again does not.
+-- Canceled jobs that are still running; see cancel_jobs. While such a job runs, it has attempts = max_attempts + 1. A
+-- job that was revived and runs again does not.
 
--- Returns the canceled jobs of a worker, with their reasons: for its heartbeats, and when it is about to start a job that it has
--- claimed together with others.
+-- Returns the canceled jobs of a worker, with their reasons: for its heartbeats, and when it is about to start a job
+-- that it has claimed together with others.
 create or replace function {{.schema}}._gw_canceled_jobs(worker_id text)
   returns table (job_id bigint, reason text) language plpgsql stable set search_path = pg_catalog, pg_temp
   set enable_seqscan = off set enable_bitmapscan = off set jit = off

@@ -1,15 +1,16 @@
--- Frees those of these jobs that dead workers hold, or, if dead is null, those whose locks are stale by expiry, and their queues, and
--- returns the number of jobs. The attempts count. Jobs of dead workers get a last_error that names the worker, and wait for their back-off
--- as failed jobs do, unless the setting recovered_jobs is run. The others may run again at once.
--- All jobs of dead workers become suspects, because any of them may have crashed the worker. They are held: their job_queue_id becomes
--- -2, so that only get_job_alone returns them; see _gw_suspects. A crash is counted only for a job that ran alone in its worker. After as
--- many crashes as the setting crashes_allowed the job fails permanently. If a suspect ran beside other jobs, their attempts do not count:
--- the suspect may have caused the crash, and its next run, which is strict, shows whether it did. Suspects run one by one, so there are
--- at most 10 000; beyond that, jobs run as usual. A suspect stays one until it has ended.
--- A job that was replaced or removed while it ran stays failed. If a Node worker has unlocked it, it gets attempts = max_attempts.
--- Of the jobs that a claim holds in a named queue, only the first can have started, so the others are not suspects and get their
--- attempts back. last_error keeps them from being claimed together again: the outcomes of jobs before the one that crashed the
--- worker may not have been written.
+-- Frees those of these jobs that dead workers hold, or, if dead is null, those whose locks are stale by expiry, and
+-- their queues, and returns the number of jobs. The attempts count. Jobs of dead workers get a last_error that names
+-- the worker, and wait for their back-off as failed jobs do, unless the setting recovered_jobs is run. The others may
+-- run again at once. All jobs of dead workers become suspects, because any of them may have crashed the worker. They
+-- are held: their job_queue_id becomes
+-- -2, so that only get_job_alone returns them; see _gw_suspects. A crash is counted only for a job that ran alone in
+-- its worker. After as many crashes as the setting crashes_allowed the job fails permanently. If a suspect ran beside
+-- other jobs, their attempts do not count: the suspect may have caused the crash, and its next run, which is strict,
+-- shows whether it did. Suspects run one by one, so there are at most 10 000; beyond that, jobs run as usual. A suspect
+-- stays one until it has ended. A job that was replaced or removed while it ran stays failed. If a Node worker has
+-- unlocked it, it gets attempts = max_attempts. Of the jobs that a claim holds in a named queue, only the first can
+-- have started, so the others are not suspects and get their attempts back. last_error keeps them from being claimed
+-- together again: the outcomes of jobs before the one that crashed the worker may not have been written.
 -- Locks: job rows by id, skipping locked ones; then what _gw_put_back locks. The caller holds the rows of dead workers.
 create or replace function {{.schema}}._gw_recover_jobs(job_ids bigint[], dead text[], expiry interval)
   returns bigint language plpgsql set search_path = pg_catalog, pg_temp set plan_cache_mode = force_generic_plan

@@ -1,11 +1,11 @@
--- Recovers the jobs of dead workers: each call reads up to step jobs in the order of their ids, from where the previous call ended, and the
--- last one frees those that dead workers hold. All of them together: of the jobs that a claim has in a named queue only the first has
--- started. died: the workers whose jobs are all recovered; more: call the function again.
--- A worker is dead if it had been silent for dead_after when the pass began and has sent no heartbeat since. Its row
--- stays locked until the transaction ends, so if it does send a heartbeat, the heartbeat waits and then returns which
--- jobs the worker has lost. A lock in the future is of a clock that was ahead. A job claimed within dead_after shows that its
--- worker was alive then, and a job that another transaction has locked is being changed. Such jobs, and their worker, are left for a later pass. A job that a
--- trigger refuses to free is left for stale_sweep.
+-- Recovers the jobs of dead workers: each call reads up to step jobs in the order of their ids, from where the previous
+-- call ended, and the last one frees those that dead workers hold. All of them together: of the jobs that a claim has
+-- in a named queue only the first has started. died: the workers whose jobs are all recovered; more: call the function
+-- again. A worker is dead if it had been silent for dead_after when the pass began and has sent no heartbeat since. Its
+-- row stays locked until the transaction ends, so if it does send a heartbeat, the heartbeat waits and then returns
+-- which jobs the worker has lost. A lock in the future is of a clock that was ahead. A job claimed within dead_after
+-- shows that its worker was alive then, and a job that another transaction has locked is being changed. Such jobs, and
+-- their worker, are left for a later pass. A job that a trigger refuses to free is left for stale_sweep.
 -- Locks: rows of dead workers, skipping locked ones; then what _gw_free_jobs locks; queue rows.
 create or replace function {{.schema}}._gw_recover_workers(
   dead_after interval, step integer default 10000, out died text[], out freed bigint, out more boolean)

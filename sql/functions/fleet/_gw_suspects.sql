@@ -1,8 +1,10 @@
--- A suspect is a job that a worker held when that worker died. While it waits, its job_queue_id is -2: that of no queue, so
--- that no ordinary claim and no Node worker finds it. Its row in _gw_suspects has the name of its queue. See get_job_alone.
+-- A suspect is a job that a worker held when that worker died. While it waits, its job_queue_id is -2: that of no
+-- queue, so that no ordinary claim and no Node worker finds it. Its row in _gw_suspects has the name of its queue. See
+-- get_job_alone.
 
--- Returns the named queue of a job by its job_queue_id, of a held job, too; null: it has none. Cleaning up may have deleted the
--- row of a held job's queue, so a name is kept. security definer, because the tables' readers may not see those of suspects.
+-- Returns the named queue of a job by its job_queue_id, of a held job, too; null: it has none. Cleaning up may have
+-- deleted the row of a held job's queue, so a name is kept. security definer, because the tables' readers may not see
+-- those of suspects.
 create or replace function {{.schema}}._gw_queue_name(job_queue_id integer, job_id bigint)
   returns text language plpgsql stable security definer set search_path = pg_catalog, pg_temp set enable_seqscan = off
   set jit = off
@@ -14,8 +16,9 @@ end;
 $$;
 
 -- Returns the job_queue_id of a job for somebody who makes it available to all workers again, or ends it: of a suspect
--- that waits, its named queue, -1 if limits apply to its task, or null; of other jobs -1 in place of a lane, or what it is. Its
--- row in _gw_suspects no longer counts after that. The function may be called more than once for a row, as updates do.
+-- that waits, its named queue, -1 if limits apply to its task, or null; of other jobs -1 in place of a lane, or what it
+-- is. Its row in _gw_suspects no longer counts after that. The function may be called more than once for a row, as
+-- updates do.
 -- Locks: the name of the queue; if it has no row, its new row.
 create or replace function {{.schema}}._gw_unheld(job_queue_id integer, job_id bigint)
   returns integer language plpgsql security definer set search_path = pg_catalog, pg_temp set enable_seqscan = off
@@ -40,8 +43,10 @@ begin
 end;
 $$;
 
--- Holds the suspects among these jobs again, for those who have freed jobs of these workers without ending them, and not their queues
--- yet: a suspect stays one until it has ended. Locks: their rows, after the jobs. The function is security definer, because force_unlock_workers runs with the rights of its caller.
+-- Holds the suspects among these jobs again, for those who have freed jobs of these workers without ending them, and
+-- not their queues
+-- yet: a suspect stays one until it has ended. Locks: their rows, after the jobs. The function is security definer,
+-- because force_unlock_workers runs with the rights of its caller.
 create or replace function {{.schema}}._gw_suspect_again(worker_ids text[], job_ids bigint[])
   returns void language plpgsql security definer set search_path = pg_catalog, pg_temp set enable_seqscan = off
   set jit = off
@@ -59,8 +64,8 @@ begin
 end;
 $$;
 
--- Deletes the rows of canceled jobs that no longer run, and those of suspects that have ended or failed for good, or that somebody has made
--- available to all workers; those that have failed get their queues back.
+-- Deletes the rows of canceled jobs that no longer run, and those of suspects that have ended or failed for good, or
+-- that somebody has made available to all workers; those that have failed get their queues back.
 -- Locks: these rows, then the jobs that have failed, by id; skips locked ones.
 create or replace function {{.schema}}._gw_drop_ended()
   returns void language plpgsql set search_path = pg_catalog, pg_temp set enable_seqscan = off set jit = off

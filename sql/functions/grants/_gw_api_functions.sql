@@ -1,7 +1,7 @@
 -- Returns every function of the schema for roles and the roles that may call it. Each calls the queue's own function of
 -- the same name and arguments with the rights of the owner, unless its security is invoker. Functions without roles are
--- not returned. A procedure has no result, and its own body, in which it calls the functions of this schema: a procedure that
--- commits cannot have the rights of the owner.
+-- not returned. A procedure has no result, and its own body, in which it calls the functions of this schema: a
+-- procedure that commits cannot have the rights of the owner.
 
 create or replace function {{.schema}}._gw_api_functions()
   returns table (

@@ -10,7 +10,8 @@ as $$
   select null::bigint where false
 $$;
 
--- Returns the body of _gw_enqueue_jobs in the schema for roles. It raises 42501 for a task that the caller may not enqueue.
+-- Returns the body of _gw_enqueue_jobs in the schema for roles. It raises 42501 for a task that the caller may not
+-- enqueue.
 create or replace function {{.schema}}._gw_enqueue_jobs_body(api text)
   returns text language sql immutable set search_path = pg_catalog, pg_temp
 as $body$

@@ -36,7 +36,8 @@ begin
       raise exception 'The job key ''%'' is in use by a job of another task.', job_key
         using errcode = 'GWBKT', hint = 'Use a key that no other task uses.';
     end if;
-    -- If there is no job under the key, all modes do the same. unsafe_dedupe replaces nothing if another call is faster.
+    -- If there is no job under the key, all modes do the same. unsafe_dedupe replaces nothing if another call is
+    -- faster.
     added := {{.schema}}.add_job(identifier, payload, queue_name, run_at, max_attempts, job_key, priority, flags,
       case when holder_id is null and coalesce(job_key_mode, 'replace') in ('replace', 'preserve_run_at') then 'unsafe_dedupe'
            else job_key_mode end);

@@ -48,7 +48,8 @@ $$;
 comment on function {{.schema}}._gw_grant_statements() is
   'Internal, for gw-migrate grants: returns the statements that bring all privileges to the stored state.';
 
--- Drops obsolete or changed functions and the views on them. Objects of other owners that depend on them are not dropped.
+-- Drops obsolete or changed functions and the views on them. Objects of other owners that depend on them are not
+-- dropped.
 create or replace function {{.schema}}._gw_spare_statements(api text)
   returns table (statement text) language sql stable set search_path = pg_catalog, pg_temp
 as $$

@@ -1,4 +1,5 @@
--- Results that a worker does not report: the values of functions that it calls in the transaction that completes their jobs.
+-- Results that a worker does not report: the values of functions that it calls in the transaction that completes their
+-- jobs.
 
 -- Returns for each of these jobs whether somebody asked for its result, null if nobody asked for any.
 create or replace function {{.schema}}._gw_wanted_results(job_ids bigint[])
@@ -20,8 +21,8 @@ begin
 end;
 $$;
 
--- Returns whether somebody asked for the result of a job. It is volatile, because it is called after the function of the user
--- in the same statement. It is called for every job, so it sets no search_path.
+-- Returns whether somebody asked for the result of a job. It is volatile, because it is called after the function of
+-- the user in the same statement. It is called for every job, so it sets no search_path.
 create or replace function {{.schema}}._gw_wants_result(job_id bigint)
   returns boolean language plpgsql
 as $$
@@ -43,10 +44,11 @@ begin
 end;
 $$;
 
--- Stores results that somebody asked for, of jobs that this transaction has locked and is about to complete: in _gw_expected, and
--- in settings, from which the trigger on the jobs reads those of kept tasks. They are arrays of texts: reading a result by an
--- operator of JSON raises an error if it has an escape that stands for no text, and parses all of them for each. In place of a result
--- that has more bytes than the setting max_result it stores a note: the job has succeeded, and its worker may not know who asked.
+-- Stores results that somebody asked for, of jobs that this transaction has locked and is about to complete: in
+-- _gw_expected, and in settings, from which the trigger on the jobs reads those of kept tasks. They are arrays of
+-- texts: reading a result by an operator of JSON raises an error if it has an escape that stands for no text, and
+-- parses all of them for each. In place of a result that has more bytes than the setting max_result it stores a note:
+-- the job has succeeded, and its worker may not know who asked.
 create or replace function {{.schema}}._gw_store_results(job_ids bigint[], results json[])
   returns void language plpgsql set search_path = pg_catalog, pg_temp set plan_cache_mode = force_generic_plan
   set enable_seqscan = off set enable_bitmapscan = off set jit = off

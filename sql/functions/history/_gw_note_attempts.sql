@@ -1,11 +1,11 @@
--- Records attempts that end although their jobs stay: failures, returns, and recoveries; and jobs that an operator ends. It is
--- called before the rows are changed, only if _gw_keeps(). Returns those of these jobs that the call has locked, which the
--- caller then changes.
--- workers: these hold the jobs, by the leases if these are given (ids must ascend then). Without workers, the jobs are idle,
--- or their locks are older than four hours, and they have not failed yet.
--- outcome: as in job_history; failed becomes permanently_failed where no attempt follows, and canceled or replaced where an
--- operator or a producer has ended the job while it ran. details: errors, of which the first line is kept, up to 1000
--- characters. Security definer, for roles with rights of their own to the jobs, as with Graphile Worker.
+-- Records attempts that end although their jobs stay: failures, returns, and recoveries; and jobs that an operator
+-- ends. It is called before the rows are changed, only if _gw_keeps(). Returns those of these jobs that the call has
+-- locked, which the caller then changes.
+-- workers: these hold the jobs, by the leases if these are given (ids must ascend then). Without workers, the jobs are
+-- idle, or their locks are older than four hours, and they have not failed yet.
+-- outcome: as in job_history; failed becomes permanently_failed where no attempt follows, and canceled or replaced
+-- where an operator or a producer has ended the job while it ran. details: errors, of which the first line is kept, up
+-- to 1000 characters. Security definer, for roles with rights of their own to the jobs, as with Graphile Worker.
 -- Locks: job rows by id, skipping locked ones if skip_locked.
 create or replace function {{.schema}}._gw_note_attempts(
   outcome text, workers text[], job_ids bigint[], leases bigint[] default null, details text[] default null,
@@ -64,8 +64,8 @@ begin
 end;
 $$;
 
--- Returns whether attempts have to be recorded or somebody waits for jobs. It looks only at the sizes of two files. Callers
--- inline it, which they can do because it is volatile, as pg_relation_size is.
+-- Returns whether attempts have to be recorded or somebody waits for jobs. It looks only at the sizes of two files.
+-- Callers inline it, which they can do because it is volatile, as pg_relation_size is.
 create or replace function {{.schema}}._gw_keeps()
   returns boolean language sql
 as $$

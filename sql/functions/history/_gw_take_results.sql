@@ -1,5 +1,5 @@
--- For complete_job and complete_job_batch: stores the results of jobs that are about to be completed, where somebody asked for
--- them. See _gw_store_results.
+-- For complete_job and complete_job_batch: stores the results of jobs that are about to be completed, where somebody
+-- asked for them. See _gw_store_results.
 -- Locks: the job rows, by id.
 -- Raises GWWOB if the arrays do not match.
 create or replace function {{.schema}}._gw_take_results(

@@ -1,6 +1,6 @@
--- Makes sure that the trigger exists that records the ends of jobs and notifies those who wait for them. It is created when it
--- is first needed, because an idle trigger costs a completion a tenth. Returns false if open transactions that have changed
--- jobs did not end within the lock timeout.
+-- Makes sure that the trigger exists that records the ends of jobs and notifies those who wait for them. It is created
+-- when it is first needed, because an idle trigger costs a completion a tenth. Returns false if open transactions that
+-- have changed jobs did not end within the lock timeout.
 -- Security definer: only the owner of the jobs may create the trigger. Whoever calls this can only create this one.
 -- Locks: the table of jobs, in share row exclusive mode, only if the trigger is missing.
 create or replace function {{.schema}}._gw_watch_ends()
@@ -18,10 +18,10 @@ exception when lock_not_available then
 end;
 $$;
 
--- _gw_watch_ends for whoever waits for jobs, and for heartbeats while somebody does. It costs others nothing: it waits for the lock at most
--- once a minute in the whole database, a tenth of a second, because who waits for it holds up all who change jobs after it; otherwise it
--- takes the lock only if it is free. The sequence tells when somebody last waited, even if that is rolled
--- back.
+-- _gw_watch_ends for whoever waits for jobs, and for heartbeats while somebody does. It costs others nothing: it waits
+-- for the lock at most once a minute in the whole database, a tenth of a second, because who waits for it holds up all
+-- who change jobs after it; otherwise it takes the lock only if it is free. The sequence tells when somebody last
+-- waited, even if that is rolled back.
 create or replace function {{.schema}}._gw_watch_ends_aside()
   returns boolean language plpgsql security definer set search_path = pg_catalog, pg_temp set lock_timeout = '100ms'
 as $$

@@ -1,10 +1,10 @@
 -- The history of tasks, by choice: what is kept of the jobs of a task, for how long.
 
--- From now on, records the attempts and the ends of the jobs of a task, and keeps these records for at least keep_for; see
--- job_history. payloads: the payload of a job is kept when it ends. results: the results that workers report are kept.
--- A second call changes how later records are kept; existing ones stay as long as it was decided when they were made.
--- The task need not exist yet. The first call in a database creates a trigger on the jobs, which waits for open transactions
--- that have changed jobs, for at most a second.
+-- From now on, records the attempts and the ends of the jobs of a task, and keeps these records for at least keep_for;
+-- see job_history. payloads: the payload of a job is kept when it ends. results: the results that workers report are
+-- kept. A second call changes how later records are kept; existing ones stay as long as it was decided when they were
+-- made. The task need not exist yet. The first call in a database creates a trigger on the jobs, which waits for open
+-- transactions that have changed jobs, for at most a second.
 -- Raises GWBNI and GWBID (task), GWKFR (keep_for), GWKLT (jobs are locked for longer: try again).
 create or replace function {{.schema}}.keep_task(
   task     text,
@@ -37,8 +37,8 @@ $$;
 comment on function {{.schema}}.keep_task(text, interval, boolean, boolean) is
   'Records the attempts and ends of the jobs of a task from now on: for at least keep_for; see job_history(). payloads: the payloads are kept when jobs end. results: the results that workers report are kept.';
 
--- Ends keep_task: no further records are made. Existing ones are dropped when their time is over. Returns whether the task
--- was kept.
+-- Ends keep_task: no further records are made. Existing ones are dropped when their time is over. Returns whether the
+-- task was kept.
 create or replace function {{.schema}}.stop_keeping_task(
   task text
 )

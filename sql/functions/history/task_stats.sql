@@ -1,7 +1,8 @@
 -- Returns what the jobs of a kept task did in a span of time, by the ends of their attempts: counts by outcome, and
--- percentiles of the time from when they were due to the claim (waited) and from the claim to the end (ran) of completed and
--- failed attempts. Counts are exact, except that at the limits of the span a thousand jobs or ten minutes may count as one. Of
--- more than sample_at attempts, the percentiles are computed from about that many; sampled is the number.
+-- percentiles of the time from when they were due to the claim (waited) and from the claim to the end (ran) of
+-- completed and failed attempts. Counts are exact, except that at the limits of the span a thousand jobs or ten minutes
+-- may count as one. Of more than sample_at attempts, the percentiles are computed from about that many; sampled is the
+-- number.
 -- Locks: the tables of the history, in access share mode.
 -- Raises GWBNI (task).
 create or replace function {{.schema}}.task_stats(

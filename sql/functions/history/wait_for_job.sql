@@ -1,8 +1,8 @@
--- Waits until a job has ended, or until the timeout, and returns its state, result and error as job_results does. After the
--- timeout the state is waiting. The job must be committed. An end is seen within a second.
--- It is a procedure, called outside of a transaction block: it commits before each look, so that it holds no snapshot, which
--- would keep vacuum from removing dead rows. A procedure that commits can have no SET clause and not be security definer, so
--- it sets its search_path at the start of each transaction.
+-- Waits until a job has ended, or until the timeout, and returns its state, result and error as job_results does. After
+-- the timeout the state is waiting. The job must be committed. An end is seen within a second.
+-- It is a procedure, called outside of a transaction block: it commits before each look, so that it holds no snapshot,
+-- which would keep vacuum from removing dead rows. A procedure that commits can have no SET clause and not be security
+-- definer, so it sets its search_path at the start of each transaction.
 -- Raises GWOIV (timeout), 2D000 in a transaction block.
 create or replace procedure {{.schema}}.wait_for_job(
   job_id       bigint,

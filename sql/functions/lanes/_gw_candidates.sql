@@ -1,9 +1,9 @@
--- The jobs that a claim looks at while limits apply. All these functions read without locks. They pass over rows that another
--- transaction is changing; see _gw_may_lock.
+-- The jobs that a claim looks at while limits apply. All these functions read without locks. They pass over rows that
+-- another transaction is changing; see _gw_may_lock.
 
--- Returns the first incoming jobs of each of these tasks. A job whose lane has jobs before it, or that is to take its turn, parks: it
--- goes into its lane first. A task of which all jobs share their gates needs no more of them than these have room. Incoming jobs of a
--- task without limits are plain.
+-- Returns the first incoming jobs of each of these tasks. A job whose lane has jobs before it, or that is to take its
+-- turn, parks: it goes into its lane first. A task of which all jobs share their gates needs no more of them than these
+-- have room. Incoming jobs of a task without limits are plain.
 create or replace function {{.schema}}._gw_incoming_candidates(
   claim {{.schema}}._gw_claim, tasks {{.schema}}._gw_limited_task[], wide integer)
   returns {{.schema}}._gw_candidate[] language plpgsql stable
@@ -36,10 +36,11 @@ begin
 end;
 $$;
 
--- Returns the first jobs of the open lanes of these tasks, of each lane as many as its gates have room, or a row without a job. A job that
--- passes other gates than its lane, because somebody has changed its payload, parks with -1: it becomes incoming. A lane of a fair
--- limit comes where its first job does, but behind each lane of the limit that has room and fewer running jobs. Of each of these about
--- as many jobs are read as it needs until all have equally many running.
+-- Returns the first jobs of the open lanes of these tasks, of each lane as many as its gates have room, or a row
+-- without a job. A job that passes other gates than its lane, because somebody has changed its payload, parks with -1:
+-- it becomes incoming. A lane of a fair limit comes where its first job does, but behind each lane of the limit that
+-- has room and fewer running jobs. Of each of these about as many jobs are read as it needs until all have equally many
+-- running.
 create or replace function {{.schema}}._gw_lane_candidates(
   claim {{.schema}}._gw_claim, tasks {{.schema}}._gw_limited_task[], most integer, wide integer)
   returns {{.schema}}._gw_candidate[] language plpgsql stable
@@ -97,8 +98,8 @@ begin
 end;
 $$;
 
--- Returns the first jobs of these named queues. If the first job is of a limited task of which the claim does not hold all limits, its
--- queue waits.
+-- Returns the first jobs of these named queues. If the first job is of a limited task of which the claim does not hold
+-- all limits, its queue waits.
 create or replace function {{.schema}}._gw_queue_candidates(
   claim {{.schema}}._gw_claim, tasks {{.schema}}._gw_limited_task[], limited integer[], queue_ids integer[])
   returns {{.schema}}._gw_candidate[] language plpgsql stable
@@ -116,8 +117,8 @@ begin
 end;
 $$;
 
--- Returns the first plain jobs. Those of limited tasks, which were added before their task had a limit or by somebody who does not know of
--- it, become incoming; came says whether there were any.
+-- Returns the first plain jobs. Those of limited tasks, which were added before their task had a limit or by somebody
+-- who does not know of it, become incoming; came says whether there were any.
 -- Locks: the jobs that become incoming, without waiting.
 create or replace function {{.schema}}._gw_plain_candidates(
   claim {{.schema}}._gw_claim, limited integer[], wide integer, out plain {{.schema}}._gw_candidate[], out came boolean)

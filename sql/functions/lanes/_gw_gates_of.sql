@@ -1,6 +1,6 @@
--- Returns the key of a job under a limit: by is flag:name or payload:field. Null: the job has no such flag or field, or its value is
--- null. Never raises an error: escapes that stand for no text give no key. A number is its value, so 7, 7.0 and 7e0 are one key. A
--- long key is replaced by its beginning and a hash.
+-- Returns the key of a job under a limit: by is flag:name or payload:field. Null: the job has no such flag or field, or
+-- its value is null. Never raises an error: escapes that stand for no text give no key. A number is its value, so 7,
+-- 7.0 and 7e0 are one key. A long key is replaced by its beginning and a hash.
 create or replace function {{.schema}}._gw_key_of(by text, payload json, flags jsonb)
   returns text language plpgsql immutable set search_path = pg_catalog, pg_temp
 as $$
@@ -31,8 +31,8 @@ end;
 $$;
 
 -- Returns the gates that a job passes under these limits; gate_id is null if there is no such gate yet. A limit without
--- max_running, rate and total_running has a gate of each key, too, if it is fair. The function sets no search_path, so that
--- PostgreSQL inlines it into the statements of claims.
+-- max_running, rate and total_running has a gate of each key, too, if it is fair. The function sets no search_path, so
+-- that PostgreSQL inlines it into the statements of claims.
 create or replace function {{.schema}}._gw_gates_of(limit_ids integer[], payload json, flags jsonb)
   returns table (limit_id integer, key text, is_total boolean, is_fair boolean, by_key boolean, gate_id integer)
   language sql stable rows 2
@@ -52,8 +52,9 @@ as $$
    where l.id operator(pg_catalog.=) any (limit_ids) and (l.by is null or k.key is not null)
 $$;
 
--- Returns the gates that a job of a task with these limits passes, the first fair one of them, and its lane; lane_id is null if there
--- is no such lane yet. The function sets no search_path, so that PostgreSQL inlines it into the statements of claims.
+-- Returns the gates that a job of a task with these limits passes, the first fair one of them, and its lane; lane_id is
+-- null if there is no such lane yet. The function sets no search_path, so that PostgreSQL inlines it into the
+-- statements of claims.
 create or replace function {{.schema}}._gw_lane_of(task {{.schema}}._gw_limited_task, payload json, flags jsonb)
   returns table (gates integer[], fair_gate integer, lane_id integer, gate integer, priority smallint, run_at timestamptz, job_id bigint)
   language sql stable rows 1

@@ -30,8 +30,8 @@ begin
 end;
 $$;
 
--- Returns the limits of a task as this statement sees them. generation: that of the lanes of the task, a hash of its limits. Without limits
--- there are none in limit_ids.
+-- Returns the limits of a task as this statement sees them. generation: that of the lanes of the task, a hash of its
+-- limits. Without limits there are none in limit_ids.
 create or replace function {{.schema}}._gw_limits_of(task_id integer)
   returns {{.schema}}._gw_limited_task language plpgsql stable set search_path = pg_catalog, pg_temp
 as $$
@@ -46,11 +46,12 @@ begin
 end;
 $$;
 
--- Returns those of these tasks that have incoming jobs, lanes in which jobs wait, or, if limits apply to them (limited), jobs in named
--- queues; with their limits. What a task without limits has here is left from a limit or a pause.
--- due: only those for which a claim of jobs that are due then can do something now: a lane is open or of an old generation, something has
--- ended at a gate for which a job of the task waits, or there are incoming jobs or jobs in queues, and all gates that jobs of the task
--- share have room. It reads without locks.
+-- Returns those of these tasks that have incoming jobs, lanes in which jobs wait, or, if limits apply to them
+-- (limited), jobs in named queues; with their limits. What a task without limits has here is left from a limit or a
+-- pause.
+-- due: only those for which a claim of jobs that are due then can do something now: a lane is open or of an old
+-- generation, something has ended at a gate for which a job of the task waits, or there are incoming jobs or jobs in
+-- queues, and all gates that jobs of the task share have room. It reads without locks.
 create or replace function {{.schema}}._gw_limited_tasks(
   task_ids integer[], limited integer[], at timestamptz, due timestamptz default null)
   returns {{.schema}}._gw_limited_task[] language plpgsql stable
@@ -103,8 +104,8 @@ begin
 end;
 $$;
 
--- Returns the room at the gates that all jobs of a task with these limits pass, those of limits without keys, and when one of them
--- opens; see _gw_gate_rooms.
+-- Returns the room at the gates that all jobs of a task with these limits pass, those of limits without keys, and when
+-- one of them opens; see _gw_gate_rooms.
 create or replace function {{.schema}}._gw_shared_room(limit_ids integer[], at timestamptz, out room integer, out opens_at timestamptz)
   language plpgsql stable set search_path = pg_catalog, pg_temp -- get_job_batch sets the planner options
 as $$
@@ -119,8 +120,9 @@ begin
 end;
 $$;
 
--- Locks the limits of these tasks, as many of them as no other transaction holds, and returns their ids. If several limits apply to a task
--- and one of them seems to be held, the others are left, because their lock would keep claims of other tasks away for nothing.
+-- Locks the limits of these tasks, as many of them as no other transaction holds, and returns their ids. If several
+-- limits apply to a task and one of them seems to be held, the others are left, because their lock would keep claims of
+-- other tasks away for nothing.
 -- Locks: rows of _gw_limits, without waiting.
 create or replace function {{.schema}}._gw_take_limits(tasks {{.schema}}._gw_limited_task[])
   returns integer[] language plpgsql set search_path = pg_catalog, pg_temp -- get_job_batch sets the planner options

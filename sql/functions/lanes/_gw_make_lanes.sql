@@ -1,5 +1,6 @@
--- Makes the missing gates and lanes of jobs of these tasks, which pass gates at which no job has been before, or together for the
--- first time. The caller holds the limits of the tasks. The id of a lane may be in use: then the lane is made when it is needed again.
+-- Makes the missing gates and lanes of jobs of these tasks, which pass gates at which no job has been before, or
+-- together for the first time. The caller holds the limits of the tasks. The id of a lane may be in use: then the lane
+-- is made when it is needed again.
 create or replace function {{.schema}}._gw_make_lanes(tasks {{.schema}}._gw_limited_task[], job_ids bigint[])
   returns void language plpgsql set search_path = pg_catalog, pg_temp -- get_job_batch sets the planner options
 as $$
@@ -24,8 +25,8 @@ begin
 end;
 $$;
 
--- The jobs of lanes of an old generation come in again, some hundreds in each claim; without limits they become plain. The caller
--- holds the limits of the tasks.
+-- The jobs of lanes of an old generation come in again, some hundreds in each claim; without limits they become plain.
+-- The caller holds the limits of the tasks.
 -- Locks: lanes and jobs, without waiting. A task without limits has no lock, so several claims may do this at once.
 create or replace function {{.schema}}._gw_empty_old_lanes(tasks {{.schema}}._gw_limited_task[])
   returns void language plpgsql set search_path = pg_catalog, pg_temp -- get_job_batch sets the planner options

@@ -1,7 +1,8 @@
 -- Returns which of these jobs a worker still holds, each by the lease beside it, and renews locks older than
 -- older_than. As long as the worker calls it, the four-hour sweeps of other workers do not free its jobs. Returns one
 -- row for each job that the worker holds, with the new lease. The worker has lost the jobs that are missing.
--- Jobs that the worker holds in one named queue are renewed together with the queue (see _gw_queue_locked_at), or not at all.
+-- Jobs that the worker holds in one named queue are renewed together with the queue (see _gw_queue_locked_at), or not
+-- at all.
 -- Locks: the job rows that it renews, by id, then their queue rows by id. It skips rows that other transactions have
 -- locked; the next call renews them.
 -- Raises GWWOB if the arrays do not match.

@@ -1,13 +1,13 @@
 -- Frees jobs and queues that their owner has held for longer than expiry, and returns the number of jobs. They may run
 -- again at once; the attempt counts. If a job lost its last attempt this way, last_error has the reason. A job that a
--- trigger refuses to free stays locked, and so does its queue; the function raises a warning. A retired job (see _gw_retire) that a Node
--- worker has unlocked gets attempts = max_attempts, which Graphile Worker's clean-up looks for.
+-- trigger refuses to free stays locked, and so does its queue; the function raises a warning. A retired job (see
+-- _gw_retire) that a Node worker has unlocked gets attempts = max_attempts, which Graphile Worker's clean-up looks for.
 -- For owners that are not registered, such as Node workers, the expiry is at least four hours. A registered owner that
 -- was seen within the setting dead_after is alive and keeps its locks without limit.
--- A queue that has been locked for longer than dead_after although none of its jobs is, because the row of its running job
--- was deleted by hand, is freed whoever holds it. A paused queue stays locked by its pause.
--- Locks: rows of workers seen in the future; job rows by id, then their queue rows; other queue rows by id; skips rows that other
--- transactions have locked.
+-- A queue that has been locked for longer than dead_after although none of its jobs is, because the row of its running
+-- job was deleted by hand, is freed whoever holds it. A paused queue stays locked by its pause.
+-- Locks: rows of workers seen in the future; job rows by id, then their queue rows; other queue rows by id; skips rows
+-- that other transactions have locked.
 -- Raises GWWEX unless expiry is positive and at most 1000 years.
 create or replace function {{.schema}}.reset_stale_locks(expiry interval default '4 hours')
   returns bigint language plpgsql set search_path = pg_catalog, pg_temp set jit = off

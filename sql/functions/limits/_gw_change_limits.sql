@@ -1,5 +1,5 @@
--- For operators: begins a change of limits or pauses. Only one transaction at a time changes them; claims go on. A transaction whose
--- snapshot is older than the last change fails.
+-- For operators: begins a change of limits or pauses. Only one transaction at a time changes them; claims go on. A
+-- transaction whose snapshot is older than the last change fails.
 -- Locks: the table of limits, so that nobody else changes it; the row of _gw_limit_changes.
 -- Raises 40001 (above READ COMMITTED).
 create or replace function {{.schema}}._gw_change_limits()
@@ -32,8 +32,8 @@ end;
 $$;
 
 -- For operators: locks all limits that share a task with these (null: all limits), all of them or none. It lets go of
--- them while it waits for one that a claim holds, so that claims of others go on. A claim in a transaction that stays open holds
--- its limits for as long.
+-- them while it waits for one that a claim holds, so that claims of others go on. A claim in a transaction that stays
+-- open holds its limits for as long.
 -- Locks: rows of _gw_limits.
 -- Raises GWLHB after five seconds; the message names the session.
 create or replace function {{.schema}}._gw_lock_limits(task_names text[])
@@ -65,7 +65,8 @@ begin
 end;
 $$;
 
--- Makes claims look again at the gates of these limits, whose numbers or pauses have changed. The caller holds the limits.
+-- Makes claims look again at the gates of these limits, whose numbers or pauses have changed. The caller holds the
+-- limits.
 create or replace function {{.schema}}._gw_look_at_limits(limit_ids integer[])
   returns void language plpgsql set search_path = pg_catalog, pg_temp set enable_seqscan = off set jit = off
 as $$

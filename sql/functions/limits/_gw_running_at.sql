@@ -1,4 +1,5 @@
--- Returns the jobs that run at each of these gates (null: at all). Stable: a statement that counts by it sees the same jobs in the rest.
+-- Returns the jobs that run at each of these gates (null: at all). Stable: a statement that counts by it sees the same
+-- jobs in the rest.
 create or replace function {{.schema}}._gw_running_at(gate_ids integer[])
   returns table (gate_id integer, job_id bigint) language plpgsql stable rows 100 set search_path = pg_catalog, pg_temp
   set plan_cache_mode = force_generic_plan set enable_seqscan = off set enable_bitmapscan = off set jit = off

@@ -1,7 +1,8 @@
--- For operators, after a change of which jobs limits apply to, or of their keys. The running jobs of these tasks (null: of all), if workers
--- of gw have claimed them, get the lanes of the new generation, so that the gates count them; then the gates of these limits, which the caller holds,
--- are counted anew. Waiting jobs are not touched: claims notice that their lanes are of an old generation. Jobs that Node's workers
--- run are not counted, because no end would be reported for them.
+-- For operators, after a change of which jobs limits apply to, or of their keys. The running jobs of these tasks (null:
+-- of all), if workers of gw have claimed them, get the lanes of the new generation, so that the gates count them; then
+-- the gates of these limits, which the caller holds, are counted anew. Waiting jobs are not touched: claims notice that
+-- their lanes are of an old generation. Jobs that Node's workers run are not counted, because no end would be reported
+-- for them.
 -- Locks: running jobs, skipping those that other transactions have locked: a sweep takes these.
 create or replace function {{.schema}}._gw_settle(task_names text[])
   returns void language plpgsql set search_path = pg_catalog, pg_temp set plan_cache_mode = force_generic_plan
@@ -25,8 +26,8 @@ begin
 end;
 $$;
 
--- Gives running jobs the lanes of the present limits. The caller holds all limits of their tasks. Those that other transactions have locked
--- are noted in _gw_queued_lanes, for a sweep.
+-- Gives running jobs the lanes of the present limits. The caller holds all limits of their tasks. Those that other
+-- transactions have locked are noted in _gw_queued_lanes, for a sweep.
 -- Locks: the jobs by id, without waiting.
 create or replace function {{.schema}}._gw_give_lanes(job_ids bigint[])
   returns void language plpgsql set search_path = pg_catalog, pg_temp set plan_cache_mode = force_generic_plan
@@ -68,8 +69,9 @@ begin
 end;
 $$;
 
--- Counts the gates of these limits, which the caller holds, anew: what runs, and what has ended and no claim has counted yet, as one
--- statement sees them. Returns how many had another number: somebody has changed running jobs by hand.
+-- Counts the gates of these limits, which the caller holds, anew: what runs, and what has ended and no claim has
+-- counted yet, as one statement sees them. Returns how many had another number: somebody has changed running jobs by
+-- hand.
 create or replace function {{.schema}}._gw_count_gates(limit_ids integer[])
   returns bigint language plpgsql set search_path = pg_catalog, pg_temp set plan_cache_mode = force_generic_plan
   set enable_seqscan = off set enable_bitmapscan = off set jit = off

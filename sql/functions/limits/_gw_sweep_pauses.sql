@@ -1,6 +1,6 @@
 -- For heartbeats of the keeper: does what nobody else does for pauses. Returns whether there is more to do at once.
--- Pauses that have ended by themselves are deleted. Queues of pauses are locked anew before others take the lock for a stale one,
--- and those that were busy when their pause began, or that were freed without regard to it, are taken.
+-- Pauses that have ended by themselves are deleted. Queues of pauses are locked anew before others take the lock for a
+-- stale one, and those that were busy when their pause began, or that were freed without regard to it, are taken.
 -- Locks: rows of queues by id, then of pauses, then of jobs by id; skips locked ones.
 create or replace function {{.schema}}._gw_sweep_pauses()
   returns boolean language plpgsql set search_path = pg_catalog, pg_temp set enable_seqscan = off set jit = off
@@ -36,11 +36,11 @@ begin
 end;
 $$;
 
--- Node workers know no pauses, but do not see incoming jobs. So waiting jobs of paused tasks without a queue become incoming, and incoming
--- jobs become plain again if neither a pause nor a limit applies to their task. Our claims do not depend on it. Returns whether there is
--- more to do at once.
--- Jobs to hide are read once by id from each pause on, five thousand in a step, and then those in front, where a job is that has become
--- available since.
+-- Node workers know no pauses, but do not see incoming jobs. So waiting jobs of paused tasks without a queue become
+-- incoming, and incoming jobs become plain again if neither a pause nor a limit applies to their task. Our claims do
+-- not depend on it. Returns whether there is more to do at once.
+-- Jobs to hide are read once by id from each pause on, five thousand in a step, and then those in front, where a job is
+-- that has become available since.
 -- Locks: pauses, then jobs by id; skips locked ones.
 create or replace function {{.schema}}._gw_hide_jobs()
   returns boolean language plpgsql set search_path = pg_catalog, pg_temp set enable_seqscan = off set jit = off

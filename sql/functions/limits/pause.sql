@@ -1,11 +1,11 @@
--- Pauses the jobs of a task, the jobs in a named queue, a limit, one lane of a limit, or everything: claims that begin after
--- the commit start none of them. Running jobs continue. A pause survives restarts; it ends with resume(), or at until.
--- The author of the pause is the role of the session; if the program sets gw.actor, this user with the role.
+-- Pauses the jobs of a task, the jobs in a named queue, a limit, one lane of a limit, or everything: claims that begin
+-- after the commit start none of them. Running jobs continue. A pause survives restarts; it ends with resume(), or at
+-- until. The author of the pause is the role of the session; if the program sets gw.actor, this user with the role.
 -- A second pause of the same changes its reason, author and until.
--- A paused queue is locked by 'pause', which no worker may be called, so that Node workers leave it alone, too. In a queue, jobs of other
--- tasks overtake those of a paused task.
--- Locks: what _gw_change_limits locks; the row of the queue, and so waits for the end or claim that holds it; if the call replaces a pause,
--- what _gw_look_after_pause locks.
+-- A paused queue is locked by 'pause', which no worker may be called, so that Node workers leave it alone, too. In a
+-- queue, jobs of other tasks overtake those of a paused task.
+-- Locks: what _gw_change_limits locks; the row of the queue, and so waits for the end or claim that holds it; if the
+-- call replaces a pause, what _gw_look_after_pause locks.
 -- Raises GWLVA, GWLNM, GWLHB.
 create or replace function {{.schema}}.pause(
   task       text        default null,
@@ -89,9 +89,9 @@ $$;
 comment on function {{.schema}}.resume(text, text, text, text) is
   'Ends a pause of a task, a named queue, a limit, one of its lanes, or everything. Returns whether there was one.';
 
--- Makes claims look again at the gates of the limits of the task, or of the limit and those that share a task with it: lanes may wait for
--- them that a pause has held back. A claim that began before does not know the change, so the function waits until no claim holds the
--- limits.
+-- Makes claims look again at the gates of the limits of the task, or of the limit and those that share a task with it:
+-- lanes may wait for them that a pause has held back. A claim that began before does not know the change, so the
+-- function waits until no claim holds the limits.
 -- Locks: what _gw_lock_limits locks.
 -- Raises GWLHB.
 create or replace function {{.schema}}._gw_look_after_pause(task text, limit_name text)

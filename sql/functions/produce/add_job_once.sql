@@ -1,8 +1,8 @@
--- Adds a job unless a call under the same key has added one less than the interval within ago. Returns the id of the new job,
--- or of the job of that first call, and its state: 'gone' if it has completed or was removed. is_new: this call has added it.
--- The job has this key, so add_job() and remove_job() change it while it exists. The first call counts even if its job has
--- ended, was replaced or has lost its key. After its interval, the next call adds a job as add_job() does. A call that is
--- rolled back does not count; other calls under the same key wait for its end.
+-- Adds a job unless a call under the same key has added one less than the interval within ago. Returns the id of the
+-- new job, or of the job of that first call, and its state: 'gone' if it has completed or was removed. is_new: this
+-- call has added it. The job has this key, so add_job() and remove_job() change it while it exists. The first call
+-- counts even if its job has ended, was replaced or has lost its key. After its interval, the next call adds a job as
+-- add_job() does. A call that is rolled back does not count; other calls under the same key wait for its end.
 -- Locks: as _gw_hold_keyed_call, then as add_job. A call that adds nothing locks nothing.
 -- Raises GWOKY (no key), GWOIV (interval), and what add_job raises.
 create or replace function {{.schema}}.add_job_once(

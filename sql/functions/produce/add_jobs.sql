@@ -89,7 +89,8 @@ $$;
 comment on function {{.schema}}.add_jobs({{.schema}}.job_spec[], boolean) is
   'Adds many jobs in one call and returns one row per spec, in the order of the specs. Each spec takes what add_job takes; job_key_preserve_run_at keeps the first run_at of every waiting job that is replaced by its key.';
 
--- Raises for the first of the specs that is refused, else for the first whose payload is too large; see _gw_check_payload.
+-- Raises for the first of the specs that is refused, else for the first whose payload is too large; see
+-- _gw_check_payload.
 create or replace function {{.schema}}._gw_check_specs(specs {{.schema}}.job_spec[])
   returns void language plpgsql set search_path = pg_catalog, pg_temp
 as $$

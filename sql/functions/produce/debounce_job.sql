@@ -1,8 +1,10 @@
 -- Adds a job that runs when no call under its key has come for the time wait, but at most max_wait after the first call
 -- since the job has last started. Each call replaces what is waiting under the key, as add_job() does, and returns it.
--- If the job has failed and waits for its next attempt, its run_at is kept, unless it is infinite: no call makes the job run earlier. A start after
--- which add_job() or an operator has reset the attempts does not count: the job looks as if it had not started.
--- Locks: as _gw_hold_keyed_call, then the row under the key, then as add_job. Calls under the same key wait for each other.
+-- If the job has failed and waits for its next attempt, its run_at is kept, unless it is infinite: no call makes the
+-- job run earlier. A start after which add_job() or an operator has reset the attempts does not count: the job looks as
+-- if it had not started.
+-- Locks: as _gw_hold_keyed_call, then the row under the key, then as add_job. Calls under the same key wait for each
+-- other.
 -- Raises GWOKY (no key), GWOIV (interval), and what add_job raises.
 create or replace function {{.schema}}.debounce_job(
   task         text,

@@ -1,5 +1,5 @@
--- Returns whether the next job of a streak may start after a job of it got this state: not if the job itself may be the next one of
--- its queue again before the streak has ended. The function is a single expression, so callers inline it.
+-- Returns whether the next job of a streak may start after a job of it got this state: not if the job itself may be the
+-- next one of its queue again before the streak has ended. The function is a single expression, so callers inline it.
 create or replace function {{.schema}}._gw_next_may_start(state text, run_at timestamptz)
   returns boolean language sql stable
 as $$

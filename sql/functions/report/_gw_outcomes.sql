@@ -14,8 +14,8 @@ begin
 end;
 $$;
 
--- Locks those of these jobs that the worker holds, by the lease beside them or by any where that is null, for a call that changes
--- them. Returns them in the order of their ids.
+-- Locks those of these jobs that the worker holds, by the lease beside them or by any where that is null, for a call
+-- that changes them. Returns them in the order of their ids.
 -- Locks: job rows by id.
 create or replace function {{.schema}}._gw_hold(worker_id text, job_ids bigint[], leases bigint[])
   returns {{.schema}}._gw_ended_job[] language plpgsql set search_path = pg_catalog, pg_temp
@@ -37,14 +37,14 @@ begin
 end;
 $$;
 
--- A claim may hold several jobs of a named queue; see queue_batch in get_job_batch. All of them have the same locked_at, and the
--- row of the queue counts them: its locked_at is theirs minus one microsecond for each job beyond the first. Each of them that
--- ends, by whatever outcome and in whatever order, adds a microsecond; the last one frees the queue. So a queue that is held for
--- one job has the locked_at of the job, as in Graphile Worker, whose statements know no other case.
--- What unlocks single jobs has to call _gw_release. What unlocks all jobs of a worker unlocks its queues without it.
--- Returns the new locked_at of a queue, null if it is free. held_at: the locked_at of the jobs of the claim, of which ended have ended.
--- A claim holds at most 1000 jobs of a queue, so a queue that was locked further away is not that of the claim. The function is a
--- single expression, so callers inline it.
+-- A claim may hold several jobs of a named queue; see queue_batch in get_job_batch. All of them have the same
+-- locked_at, and the row of the queue counts them: its locked_at is theirs minus one microsecond for each job beyond
+-- the first. Each of them that ends, by whatever outcome and in whatever order, adds a microsecond; the last one frees
+-- the queue. So a queue that is held for one job has the locked_at of the job, as in Graphile Worker, whose statements
+-- know no other case. What unlocks single jobs has to call _gw_release. What unlocks all jobs of a worker unlocks its
+-- queues without it. Returns the new locked_at of a queue, null if it is free. held_at: the locked_at of the jobs of
+-- the claim, of which ended have ended. A claim holds at most 1000 jobs of a queue, so a queue that was locked further
+-- away is not that of the claim. The function is a single expression, so callers inline it.
 create or replace function {{.schema}}._gw_queue_locked_at(queue_locked_at timestamptz, held_at timestamptz, ended bigint)
   returns timestamptz language sql stable
 as $$
@@ -54,8 +54,8 @@ as $$
               then queue_locked_at operator(pg_catalog.+) (ended operator(pg_catalog.*) interval '1 microsecond') end
 $$;
 
--- Returns those of these locked jobs that have not started: a claim runs the jobs of a named queue one after the other, so only
--- the first of those that have not ended can have.
+-- Returns those of these locked jobs that have not started: a claim runs the jobs of a named queue one after the other,
+-- so only the first of those that have not ended can have.
 -- The function is security definer, because force_unlock_workers runs with the rights of its caller.
 create or replace function {{.schema}}._gw_unstarted_jobs(job_ids bigint[])
   returns bigint[] language sql stable security definer set search_path = pg_catalog, pg_temp set enable_seqscan = off
@@ -69,8 +69,9 @@ as $$
    where n.number > 1
 $$;
 
--- Notifies workers of those of these jobs that are available, also of those that the call has left as they are: if it has waited for
--- a row that another transaction was freeing, it holds that row now, and a worker that the other transaction notified may have skipped it.
+-- Notifies workers of those of these jobs that are available, also of those that the call has left as they are: if it
+-- has waited for a row that another transaction was freeing, it holds that row now, and a worker that the other
+-- transaction notified may have skipped it.
 create or replace function {{.schema}}._gw_wake_for(job_ids bigint[])
   returns void language plpgsql set search_path = pg_catalog, pg_temp set plan_cache_mode = force_generic_plan
   set enable_seqscan = off set enable_bitmapscan = off set jit = off

@@ -1,9 +1,10 @@
--- Puts jobs that a worker holds back into the table: what fail_job, return_job, their batches and _gw_recover_jobs do. Returns their new
--- state. A job in a lane becomes incoming, so the next claim that meets it looks at its gates again, which a new payload may change.
--- outcome: failed, returned, snoozed or recovered, as in job_history. A job that has failed runs again after a back-off unless it says when.
--- A replacement payload larger than the setting max_payload is not stored, and its job fails permanently: a retry with
--- the old payload would repeat the part that is done, and refusing the outcome would have the same effect after the
--- worker's next restart.
+-- Puts jobs that a worker holds back into the table: what fail_job, return_job, their batches and _gw_recover_jobs do.
+-- Returns their new state. A job in a lane becomes incoming, so the next claim that meets it looks at its gates again,
+-- which a new payload may change.
+-- outcome: failed, returned, snoozed or recovered, as in job_history. A job that has failed runs again after a back-off
+-- unless it says when. A replacement payload larger than the setting max_payload is not stored, and its job fails
+-- permanently: a retry with the old payload would repeat the part that is done, and refusing the outcome would have the
+-- same effect after the worker's next restart.
 -- Locks: job rows by id, then queue rows by id.
 create or replace function {{.schema}}._gw_put_back(worker_id text, outcome text, outcomes {{.schema}}._gw_outcome[])
   returns table (id bigint, state text, run_at timestamptz, attempts smallint, max_attempts smallint) language plpgsql
@@ -40,8 +41,8 @@ begin
     return query
     with put as (
       update {{.schema}}._private_jobs as j
-         -- A retired job has attempts = max_attempts + 1. No worker holds it after this update, so attempts = max_attempts suffices;
-         -- one attempt less leaves it failed, too.
+         -- A retired job has attempts = max_attempts + 1. No worker holds it after this update, so attempts =
+         -- max_attempts suffices; one attempt less leaves it failed, too.
          set attempts     = case when o.uncounted then greatest(0, j.attempts - 1)
                                  when o.permanent then j.max_attempts
                                  else least(j.attempts, j.max_attempts) end,

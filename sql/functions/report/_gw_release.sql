@@ -1,12 +1,12 @@
--- What every end of jobs calls, after it has changed or deleted their rows: a worker holds these jobs no longer. The functions here that
--- set no more than search_path are called by functions that force plans by indexes.
+-- What every end of jobs calls, after it has changed or deleted their rows: a worker holds these jobs no longer. The
+-- functions here that set no more than search_path are called by functions that force plans by indexes.
 
--- Frees the queues of these jobs in which the claim of the worker holds no other job (see _gw_queue_locked_at), and tells the gates of
--- their limits. A trigger notifies workers if a job is waiting in a queue.
--- kind: 'ended'; 'returned' if the jobs have not started, so that rates take them back; 'recovered' if their worker seems dead, so
--- that they keep their places at strict limits for some time.
--- at_once: the transaction ends after this, so that one look at all freed queues serves. The trigger, which looks at the commit and
--- costs a third of a queued job, is switched off by gw.told.
+-- Frees the queues of these jobs in which the claim of the worker holds no other job (see _gw_queue_locked_at), and
+-- tells the gates of their limits. A trigger notifies workers if a job is waiting in a queue.
+-- kind: 'ended'; 'returned' if the jobs have not started, so that rates take them back; 'recovered' if their worker
+-- seems dead, so that they keep their places at strict limits for some time.
+-- at_once: the transaction ends after this, so that one look at all freed queues serves. The trigger, which looks at
+-- the commit and costs a third of a queued job, is switched off by gw.told.
 -- Locks: queue rows by id.
 create or replace function {{.schema}}._gw_release(
   worker_id text, jobs {{.schema}}._gw_ended_job[], kind text, at_once boolean default false)
@@ -44,8 +44,9 @@ begin
     perform {{.schema}}._gw_release_gates(jobs, kind);
   end if;
 
-  -- This is a separate statement, after the queues are free; see _gw_wake. If a recovery has freed a queue while this call waited
-  -- for its row, this call holds the row now, and a worker that the recovery has notified may have passed over it.
+  -- This is a separate statement, after the queues are free; see _gw_wake. If a recovery has freed a queue while this
+  -- call waited for its row, this call holds the row now, and a worker that the recovery has notified may have passed
+  -- over it.
   if held < queues
      or at_once
         and exists (select from unnest(freed) as f (queue_id)
@@ -58,9 +59,11 @@ begin
 end;
 $$;
 
--- Gives those of these queues that are paused and free to their pauses. Whoever frees queues calls it after that, in the same
--- transaction: pause() writes the row of the queue first, so this later statement sees every pause that has left the queue to its
--- worker. The function is security definer, because force_unlock_workers runs with the rights of its caller.
+-- Gives those of these queues that are paused and free to their pauses. Whoever frees queues calls it after that, in
+-- the same
+-- transaction: pause() writes the row of the queue first, so this later statement sees every pause that has left the
+-- queue to its worker. The function is security definer, because force_unlock_workers runs with the rights of its
+-- caller.
 create or replace function {{.schema}}._gw_take_paused(queue_ids integer[])
   returns void language plpgsql security definer set search_path = pg_catalog, pg_temp set enable_seqscan = off
   set jit = off
@@ -75,10 +78,10 @@ begin
 end;
 $$;
 
--- Tells the gates of the limits of these jobs that they run no longer, with a row of _gw_gate_ends for each gate, and notifies the
--- workers if jobs may wait for it. A rate takes back a start less what it has made up for since: later starts may have counted on that.
--- Nothing is decided here, and no row waited for: the next claim that holds the limit counts. A lane or gate that is missing is ignored; a
--- heartbeat counts anew.
+-- Tells the gates of the limits of these jobs that they run no longer, with a row of _gw_gate_ends for each gate, and
+-- notifies the workers if jobs may wait for it. A rate takes back a start less what it has made up for since: later
+-- starts may have counted on that. Nothing is decided here, and no row waited for: the next claim that holds the limit
+-- counts. A lane or gate that is missing is ignored; a heartbeat counts anew.
 -- kind: see _gw_release. The function is security definer, because some of its callers run with the rights of theirs.
 create or replace function {{.schema}}._gw_release_gates(jobs {{.schema}}._gw_ended_job[], kind text)
   returns void language plpgsql security definer set search_path = pg_catalog, pg_temp
@@ -117,8 +120,8 @@ begin
     returning e.gate_id
   )
   select array_agg(t.gate_id) into gate_ids from told as t;
-  -- Jobs may wait for one of these gates: in a lane that waits for it, or a claim under way may be about to let one wait, which is
-  -- still open, or incoming, for everybody else.
+  -- Jobs may wait for one of these gates: in a lane that waits for it, or a claim under way may be about to let one
+  -- wait, which is still open, or incoming, for everybody else.
   if gate_ids is not null
      and (exists (select from {{.schema}}._gw_lanes as l where l.gate is null)
           or exists (select from {{.schema}}._private_jobs as j where j.is_available and j.job_queue_id = -1)

@@ -2,8 +2,8 @@
 --   {"id": 7, "lease": 1763683200123456, "message": "no such host", "retry_in": 60, "payload": [3], "permanent": false}
 -- of which only id is required. Give retry_in, in seconds, or retry_at. Returns the new state of each job that it
 -- changed, as fail_job does. This worker no longer held the jobs that are missing (by their leases, if given).
--- Escapes in a message that stand for no text (\u0000, half of a surrogate pair, and what the encoding of the database lacks)
--- become U+FFFD, or stay escapes if the encoding lacks that. In a payload they are kept.
+-- Escapes in a message that stand for no text (\u0000, half of a surrogate pair, and what the encoding of the database
+-- lacks) become U+FFFD, or stay escapes if the encoding lacks that. In a payload they are kept.
 -- Locks: job rows by id, then queue rows by id.
 -- Raises GWWOB if failures is not such an array; GWWRT if a failure has both retry_at and retry_in, or if retry_in is
 -- not a number; and an error of class 22, such as 22P02, if a value has the wrong type.

@@ -14,8 +14,8 @@ begin
 end;
 $$;
 
--- Returns whether this transaction does a periodic work now: it was last done at this time or before, and no other transaction
--- does it. Then it counts as done. A time in the future is that of a clock that was ahead.
+-- Returns whether this transaction does a periodic work now: it was last done at this time or before, and no other
+-- transaction does it. Then it counts as done. A time in the future is that of a clock that was ahead.
 -- Locks: the row of the work; skips it if it is locked.
 create or replace function {{.schema}}._gw_begin_turn(work text, done_before timestamptz)
   returns boolean language plpgsql set search_path = pg_catalog, pg_temp
@@ -33,7 +33,8 @@ begin
 end;
 $$;
 
--- Records that a work has failed, or if error is null that it succeeded, without waiting for other transactions that do.
+-- Records that a work has failed, or if error is null that it succeeded, without waiting for other transactions that
+-- do.
 create or replace function {{.schema}}._gw_note_failure(work text, error text)
   returns void language plpgsql set search_path = pg_catalog, pg_temp
 as $$
@@ -54,8 +55,8 @@ begin
 end;
 $$;
 
--- Calls one of our functions without arguments, on which nothing else in this transaction may depend. If it fails, what it has
--- changed is undone, and the error is recorded for doctor(). Returns whether it has returned true.
+-- Calls one of our functions without arguments, on which nothing else in this transaction may depend. If it fails, what
+-- it has changed is undone, and the error is recorded for doctor(). Returns whether it has returned true.
 create or replace function {{.schema}}._gw_try(work text)
   returns boolean language plpgsql set search_path = pg_catalog, pg_temp
 as $$

@@ -40,10 +40,11 @@ begin
 end;
 $$;
 
--- Stores how far a running job has come, for show_jobs(), why() and the console: percent from 0 to 100, and a note; each may
--- be null. The last call counts. Returns whether the worker holds the job (by this lease, if one is given); if not,
--- nothing is stored. Call it every few seconds at most: workers in Go send it with their heartbeats.
--- Locks: the row of the progress. It is stored until another attempt reports its own, and deleted some time after the job.
+-- Stores how far a running job has come, for show_jobs(), why() and the console: percent from 0 to 100, and a note;
+-- each may be null. The last call counts. Returns whether the worker holds the job (by this lease, if one is given); if
+-- not, nothing is stored. Call it every few seconds at most: workers in Go send it with their heartbeats.
+-- Locks: the row of the progress. It is stored until another attempt reports its own, and deleted some time after the
+-- job.
 -- Raises GWWPR if percent is not between 0 and 100, or note has more than 1000 characters.
 create or replace function {{.schema}}.set_progress(
   worker_id text,

@@ -5,8 +5,8 @@ import (
 	"strings"
 )
 
-// usualCodes reports whether a hostile call may fail with this code. All other codes are unexpected errors: errors of ours
-// without a code (P0001), internal errors (XX000), a server without memory or disk (53).
+// usualCodes reports whether a hostile call may fail with this code. All other codes are unexpected errors: errors of
+// ours without a code (P0001), internal errors (XX000), a server without memory or disk (53).
 func usualCodes(code string) bool {
 	return strings.HasPrefix(code, "GW") ||
 		slices.Contains([]string{

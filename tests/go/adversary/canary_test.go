@@ -13,9 +13,9 @@ import (
 // canaryKey is the key of a job of another role, which the attackers know.
 const canaryKey = "canary"
 
-// canary are the objects that no hostile role may read or change: a waiting job, a job of a worker that sends heartbeats, a job
-// of a worker that is not registered, and all settings and definitions. Their payloads, flags and errors have the secret in
-// them, and one its key.
+// canary are the objects that no hostile role may read or change: a waiting job, a job of a worker that sends
+// heartbeats, a job of a worker that is not registered, and all settings and definitions. Their payloads, flags and
+// errors have the secret in them, and one its key.
 type canary struct {
 	secret string
 	before string
@@ -42,8 +42,8 @@ func newCanary(t *testing.T, owner *pgxpool.Pool) canary {
 	return c
 }
 
-// look returns everything that must not change, except the times of locks, which are renewed, and heartbeats of the worker
-// that holds a canary.
+// look returns everything that must not change, except the times of locks, which are renewed, and heartbeats of the
+// worker that holds a canary.
 func (c canary) look(ctx context.Context, owner *pgxpool.Pool) (found string, err error) {
 	err = owner.QueryRow(ctx, `
 		select concat_ws(E'\n',

@@ -22,8 +22,8 @@ type argument struct {
 	hasDefault bool
 }
 
-// catalogue returns all functions that a role may call and all views that it may read. tests/go/grants checks tables and
-// everything else that it may not use.
+// catalogue returns all functions that a role may call and all views that it may read. tests/go/grants checks tables
+// and everything else that it may not use.
 func catalogue(ctx context.Context, pool *pgxpool.Pool, role string) (functions []function, err error) {
 	rows, _ := pool.Query(ctx, `
 		select format('%I.%I', n.nspname, p.proname), p.proname, coalesce(p.proargnames[1:p.pronargs], '{}'),

@@ -50,8 +50,8 @@ func newPunctuality(pool *pgxpool.Pool, keep time.Duration) *punctuality {
 	return &punctuality{pool: pool, jobs: make(map[int64]*promise), keep: keep}
 }
 
-// add adds a job of the task, which is due now or a little later. It counts as due before it is added, so that a producer
-// that has to wait counts as late, too.
+// add adds a job of the task, which is due now or a little later. It counts as due before it is added, so that a
+// producer that has to wait counts as late, too.
 func (p *punctuality) add(ctx context.Context, task string) error {
 	p.mu.Lock()
 	p.last++
@@ -105,8 +105,8 @@ func (p *punctuality) worst(from, to time.Time) (worst time.Duration) {
 	return worst
 }
 
-// keep is how long started jobs are remembered. The control remembers its jobs for longer, because a job that they excuse is judged
-// again until it is forgotten.
+// keep is how long started jobs are remembered. The control remembers its jobs for longer, because a job that they
+// excuse is judged again until it is forgotten.
 const keep = 10 * time.Second
 
 // judge returns the jobs that are late by more than the lateness of the control.

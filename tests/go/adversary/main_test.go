@@ -1,6 +1,7 @@
-// Package adversary attacks a queue with hostile callers, one of each kind of role that gw-migrate grants supports. Each calls
-// every function that it may call according to the catalogue, with generated arguments, while three workers run the jobs of other
-// roles. The rules that must hold during the attack are in watch_test.go, honest_test.go and answer_test.go.
+// Package adversary attacks a queue with hostile callers, one of each kind of role that gw-migrate grants supports.
+// Each calls every function that it may call according to the catalogue, with generated arguments, while three workers
+// run the jobs of other roles. The rules that must hold during the attack are in watch_test.go, honest_test.go and
+// answer_test.go.
 //
 //	go test ./tests/go/adversary -adversary.for=10m -adversary.seed=7 -v
 package adversary

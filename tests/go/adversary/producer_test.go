@@ -34,8 +34,8 @@ type producer struct {
 	known     *knowledge
 	conn      *pgx.Conn
 
-	// shares is set for a call that adds a job to a queue of honest jobs. A transaction that changes the next job of a queue
-	// holds up the queue until it ends, so no role learns the id of such a job, and it has no key.
+	// shares is set for a call that adds a job to a queue of honest jobs. A transaction that changes the next job of a
+	// queue holds up the queue until it ends, so no role learns the id of such a job, and it has no key.
 	shares bool
 }
 

@@ -86,7 +86,8 @@ func (tr *trial) heldBack() (reasons string, err error) {
 	return reasons, nil
 }
 
-// peel removes hostile jobs that are due before another one, so that each distant time in turn becomes the next due time.
+// peel removes hostile jobs that are due before another one, so that each distant time in turn becomes the next due
+// time.
 func (tr *trial) peel() error {
 	_, err := tr.owner.Exec(tr.ctx, `
 		delete from graphile_worker._private_jobs as d
@@ -101,9 +102,10 @@ func (tr *trial) peel() error {
 	return nil
 }
 
-// countStatements waits until the workers have fallen asleep, then samples which statement each session of the workers has made last. It may miss some, and makes none up.
-// A worker that falls asleep also asks for the end of each transaction that is in flight then, in any database of the server,
-// for as long as that transaction lasts: these questions depend on others, and are left out.
+// countStatements waits until the workers have fallen asleep, then samples which statement each session of the workers
+// has made last. It may miss some, and makes none up. A worker that falls asleep also asks for the end of each
+// transaction that is in flight then, in any database of the server, for as long as that transaction lasts: these
+// questions depend on others, and are left out.
 func (tr *trial) countStatements() error {
 	seen := make(map[string]map[string]string) // the text of each statement by its session and start
 	before, due, err := tr.comingJobs()

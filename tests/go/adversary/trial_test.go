@@ -11,8 +11,8 @@ import (
 	"github.com/gwsql/gw/internal/pgtest"
 )
 
-// trial is one run: a queue with its workers and honest jobs, the attackers, and a second queue on the same server that is
-// not attacked: the control, which shows how late jobs are because of the machine.
+// trial is one run: a queue with its workers and honest jobs, the attackers, and a second queue on the same server that
+// is not attacked: the control, which shows how late jobs are because of the machine.
 type trial struct {
 	*database
 	t       *testing.T
@@ -44,8 +44,8 @@ func newTrial(t *testing.T, seed uint64) *trial {
 	tr.ctx, tr.cancel = context.WithCancel(t.Context())
 	t.Cleanup(tr.cancel)
 	tr.honest, tr.control = newPunctuality(tr.owner, keep), newPunctuality(pgtest.Pool(t, pgtest.Database(t)), 6*keep)
-	// Ids of honest jobs are not among the numbers that are tried. A worker that dies has others make room for its jobs,
-	// which is a matter for tests/go/recovery.
+	// Ids of honest jobs are not among the numbers that are tried. A worker that dies has others make room for its
+	// jobs, which is a matter for tests/go/recovery.
 	pgtest.Exec(t, tr.owner, `
 		select setval(pg_get_serial_sequence('graphile_worker._private_jobs', 'id'), 1000000);
 		select graphile_worker.set_setting('max_payload', '1048576');

@@ -6,8 +6,9 @@ import (
 	"sync"
 )
 
-// Hostile roles do not name the honest tasks: a producer has the right to enqueue jobs that come before those of others.
-// The hostile tasks are served by the honest workers, so that these claim hostile jobs; the wild ones by the hostile worker.
+// Hostile roles do not name the honest tasks: a producer has the right to enqueue jobs that come before those of
+// others. The hostile tasks are served by the honest workers, so that these claim hostile jobs; the wild ones by the
+// hostile worker.
 var (
 	honestTasks  = []string{"honest-shim", "honest-run", "honest-sql"}
 	hostileTasks = []string{"hostile-shim", "hostile-run", "hostile-sql"}
@@ -134,14 +135,14 @@ func (p *producer) tasks() []string {
 	return hostileTasks
 }
 
-// mustBeUsual reports whether a role could do harm through an argument that it has the right to use: a worker may claim jobs
-// of any task, and an admin may limit them, so the hostile ones always give their own tasks.
+// mustBeUsual reports whether a role could do harm through an argument that it has the right to use: a worker may claim
+// jobs of any task, and an admin may limit them, so the hostile ones always give their own tasks.
 func (p *producer) mustBeUsual(f function, a argument) bool {
 	return p.kind == "worker" && a.name == "task_identifiers" || f.plain == "set_limit" && (a.name == "tasks" || a.name == "queues")
 }
 
-// target returns the target of a pause, of several arguments that exclude each other, or "" for other functions. Without any of
-// them everything is paused, which an admin may do.
+// target returns the target of a pause, of several arguments that exclude each other, or "" for other functions.
+// Without any of them everything is paused, which an admin may do.
 func (p *producer) target(f function) string {
 	if f.plain == "pause" || f.plain == "resume" {
 		return pick(p.generator, targets)

@@ -6,7 +6,8 @@ import (
 	"strings"
 )
 
-// generator generates values as SQL expressions, so that a call can be printed and repeated however large its values are.
+// generator generates values as SQL expressions, so that a call can be printed and repeated however large its values
+// are.
 type generator struct{ *rand.Rand }
 
 // odds returns true once in n times.

@@ -12,7 +12,8 @@ import (
 type act struct {
 	sql   string
 	model func(*model)
-	// claims: it returns the ids of jobs that the claimer takes. returns: the jobs that it frees have not started. beats: heartbeats follow.
+	// claims: it returns the ids of jobs that the claimer takes. returns: the jobs that it frees have not started.
+	// beats: heartbeats follow.
 	claims  *claimer
 	returns bool
 	ifRows  bool // the model changes only if the statement returns rows

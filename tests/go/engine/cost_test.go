@@ -12,8 +12,8 @@ import (
 	"github.com/gwsql/gw/internal/pgtest"
 )
 
-// pages returns how many pages a statement reads, cached or not, once the catalogue caches of its session are filled: the least of four
-// runs, which are rolled back.
+// pages returns how many pages a statement reads, cached or not, once the catalogue caches of its session are filled:
+// the least of four runs, which are rolled back.
 func (p *play) pages(sql string) int {
 	p.t.Helper()
 	least := math.MaxInt
@@ -43,8 +43,9 @@ func (p *play) pages(sql string) int {
 	return least
 }
 
-// A snapshot that somebody holds keeps what claims have left behind: entries of indexes, and versions of gates and lanes. A claim under limits
-// reads more pages then; how many is told in the documentation as a time, and must not grow unseen.
+// A snapshot that somebody holds keeps what claims have left behind: entries of indexes, and versions of gates and
+// lanes. A claim under limits reads more pages then; how many is told in the documentation as a time, and must not grow
+// unseen.
 func TestClaimsBesideAHeldSnapshotReadABoundedNumberOfPages(t *testing.T) {
 	for name, c := range map[string]struct {
 		limit        string
@@ -74,7 +75,8 @@ func TestClaimsBesideAHeldSnapshotReadABoundedNumberOfPages(t *testing.T) {
 	}
 }
 
-// A transaction that somebody has prepared after a claim holds its limits, maybe for days: everything else goes on, and doctor names it.
+// A transaction that somebody has prepared after a claim holds its limits, maybe for days: everything else goes on, and
+// doctor names it.
 func TestAPreparedTransactionHoldsOnlyItsLimits(t *testing.T) {
 	server := pgtest.Server(t, map[string]string{"max_prepared_transactions": "2"})
 	p := playOn(t, pgtest.DatabaseOn(t, server.URL("postgres")), "select gw.set_setting('notify', 'never')",
@@ -203,7 +205,8 @@ func TestSweepsDropUnusedGatesAndLanesOnly(t *testing.T) {
 	p.count("the one that waits", p.drain("w"), 1)
 }
 
-// Who has passed over a limit that another claim holds looks again within some milliseconds, and who has seen that nothing may start does not.
+// Who has passed over a limit that another claim holds looks again within some milliseconds, and who has seen that
+// nothing may start does not.
 func TestAClaimThatMissesALimitLooksAgainSoon(t *testing.T) {
 	p := newPlay(t, "select gw.set_limit('l', tasks => '{a}', max_running => 1)", "select gw.add_job('a', to_json(n)) from generate_series(1, 3) as n")
 	in := func() (wait *float64) {

@@ -20,8 +20,8 @@ import (
 // workerVariable is the environment variable with the database of a process that is a worker of the load.
 const workerVariable = "GW_TEST_ENGINE_WORKER"
 
-// workAlone is a worker of the load in a process of its own. It ends its jobs when its standard input ends, and writes when jobs of the rate
-// have started, and findings.
+// workAlone is a worker of the load in a process of its own. It ends its jobs when its standard input ends, and writes
+// when jobs of the rate have started, and findings.
 func workAlone(database string) error {
 	ctx, cancel := context.WithCancel(context.Background())
 	defer cancel()

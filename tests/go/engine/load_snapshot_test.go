@@ -8,8 +8,8 @@ import (
 	"github.com/jackc/pgx/v5"
 )
 
-// unnamed are the lanes with waiting jobs that nothing names: who looks for work would not find them. A lane of another generation is
-// found by its generation.
+// unnamed are the lanes with waiting jobs that nothing names: who looks for work would not find them. A lane of another
+// generation is found by its generation.
 const unnamed = `
 	with present as (
 	  select t.id as task_id,

@@ -33,8 +33,8 @@ var fixedLimits = []string{
 	"select gw.set_limit('rated', tasks => '{d}', rate => 60, per => '1 second', burst => 4)",
 }
 
-// Whatever producers, workers, operators and Node do at once: limits and rates hold, queues are serial, no job runs twice or is forgotten,
-// no statement meets a deadlock, and while it lasts, every job that waits is named by something.
+// Whatever producers, workers, operators and Node do at once: limits and rates hold, queues are serial, no job runs
+// twice or is forgotten, no statement meets a deadlock, and while it lasts, every job that waits is named by something.
 func TestEverybodyAtOnce(t *testing.T) {
 	all := []struct {
 		name string

@@ -19,7 +19,8 @@ const claimOrSleep = `
 	  from (values (1)) as always (one)
 	  left join gw.get_job_batch($1, $2, $3) as j on true`
 
-// overLimit notes what runs of a claim beyond the fixed limits or beside another job of its queue; the claim's transaction still holds them.
+// overLimit notes what runs of a claim beyond the fixed limits or beside another job of its queue; the claim's
+// transaction still holds them.
 const overLimit = `
 	insert into public.over (what)
 	select distinct format('%s jobs run at %s %s', w.running, w.name, w.key)
@@ -43,8 +44,8 @@ type loadJob struct {
 	lease int64
 }
 
-// work claims and ends jobs until there are none and everybody else has stopped. It claims when it is notified, or when next_run_at says so,
-// and otherwise after 20 seconds, when it must not find a job that was due long ago.
+// work claims and ends jobs until there are none and everybody else has stopped. It claims when it is notified, or when
+// next_run_at says so, and otherwise after 20 seconds, when it must not find a job that was due long ago.
 func (l *load) work(ctx, drained context.Context, calm <-chan struct{}, name string, r *rand.Rand) error {
 	var conn *pgx.Conn
 	defer func() {

@@ -36,7 +36,8 @@ var everything = []string{
 	"update gw._gw_workers set last_seen_at = clock_timestamp(), beating_since = clock_timestamp() - interval '2 minutes' where id = 'keeper'",
 }
 
-// Claims, heartbeats and sweeps wait for nobody who has rows locked, such as an operator's statement in an open transaction.
+// Claims, heartbeats and sweeps wait for nobody who has rows locked, such as an operator's statement in an open
+// transaction.
 func TestNothingWaitsForLockedRows(t *testing.T) {
 	p := newPlay(t, everything...)
 	for _, rows := range []string{

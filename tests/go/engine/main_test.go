@@ -1,4 +1,5 @@
-// Package engine tests what limits, pauses and named queues have in common: which jobs may start, and that each one does.
+// Package engine tests what limits, pauses and named queues have in common: which jobs may start, and that each one
+// does.
 package engine
 
 import (

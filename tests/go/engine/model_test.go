@@ -7,7 +7,8 @@ import (
 	"strings"
 )
 
-// model says which jobs may start. It knows limits and pauses as they were set; jobs and queues are what the database has.
+// model says which jobs may start. It knows limits and pauses as they were set; jobs and queues are what the database
+// has.
 type model struct {
 	limits map[string]*limit
 	paused map[pause]bool

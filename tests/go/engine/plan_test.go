@@ -94,8 +94,8 @@ func (c *counter) few(what, sql string, most int) {
 	}
 }
 
-// Plans that a session has made while there was hardly a row are used as long as it lives. When there are many rows they must meet few: a claim
-// and ends some for each job, a heartbeat and a change of limits some for each key and job.
+// Plans that a session has made while there was hardly a row are used as long as it lives. When there are many rows
+// they must meet few: a claim and ends some for each job, a heartbeat and a change of limits some for each key and job.
 func TestPlansThatWereMadeOnEmptyTablesReadFewRows(t *testing.T) {
 	const keys, waiting = 1000, 3000
 	tables := []string{"_private_jobs", "_gw_limits", "_gw_gates", "_gw_lanes", "_gw_gate_ends", "_gw_queued_lanes"}

@@ -134,7 +134,8 @@ func (p *play) one(worker string, batch int, tasks ...string) []job {
 	return jobs
 }
 
-// claim claims as a worker does: it claims again while nothing comes and the worker is told to search again within 100 ms.
+// claim claims as a worker does: it claims again while nothing comes and the worker is told to search again within 100
+// ms.
 func (p *play) claim(worker string, batch int, tasks ...string) []job {
 	p.t.Helper()
 	for range 200 {

@@ -137,7 +137,8 @@ func TestTwoEndsOfAStreakAtOnceFreeTheQueue(t *testing.T) {
 	}
 }
 
-// Node's cleanup of queues removes rows of queues without jobs, and so does ours, also while a transaction is open that uses one.
+// Node's cleanup of queues removes rows of queues without jobs, and so does ours, also while a transaction is open that
+// uses one.
 func TestTheCleanupOfQueuesLosesNoJob(t *testing.T) {
 	for name, acts := range map[string][]string{
 		"a job is added":            {"select gw.add_job('a', '1', 'q')"},

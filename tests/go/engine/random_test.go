@@ -25,7 +25,8 @@ var (
 	seedFlag   = flag.Uint64("engine.seed", 0, "the `seed` of the first world; 0 draws one")
 )
 
-// A claim takes the jobs that the model lets start, and only those, after each of random acts of everybody; nothing is left at the end.
+// A claim takes the jobs that the model lets start, and only those, after each of random acts of everybody; nothing is
+// left at the end.
 func TestClaimsTakeWhatTheModelLetsStart(t *testing.T) {
 	first := *seedFlag
 	if first == 0 {

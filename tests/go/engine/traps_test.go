@@ -30,8 +30,8 @@ func TestAnEndIsSeenByWorkersOfAnotherTask(t *testing.T) {
 	}
 }
 
-// Two lanes wait for a gate that they share, and the job of the first has gone when the gate opens: the second starts, and
-// before a job that was added later.
+// Two lanes wait for a gate that they share, and the job of the first has gone when the gate opens: the second starts,
+// and before a job that was added later.
 func TestAnEmptyLaneDoesNotUseUpTheRoomOfTheNext(t *testing.T) {
 	for name, goes := range map[string]string{
 		"removed":   "select gw.remove_job('first')",
@@ -236,7 +236,8 @@ func TestAnOpenClaimHoldsOnlyItsLimits(t *testing.T) {
 	p.count("after it", p.drain("w"), 2)
 }
 
-// drainBriefly is drain that makes four claims only, because the worker is told to search again as long as another claim is open.
+// drainBriefly is drain that makes four claims only, because the worker is told to search again as long as another
+// claim is open.
 func (p *play) drainBriefly(worker string) (jobs []job) {
 	p.t.Helper()
 	for range 8 {

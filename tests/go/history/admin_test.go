@@ -127,7 +127,8 @@ func (s *session) deadWorker() string {
 	return pick(s, s.run.dead)
 }
 
-// freeLeases returns calls that free everything that a worker holds: by force_unlock_workers, or by the age of its leases.
+// freeLeases returns calls that free everything that a worker holds: by force_unlock_workers, or by the age of its
+// leases.
 func (s *session) freeLeases(worker string) (*event, []statement) {
 	if s.odds(2) {
 		return &event{kind: unlock, worker: worker}, []statement{{unlockAll, []any{worker}}}

@@ -25,8 +25,8 @@ func checkAnswers(h *index) []violation {
 	return found
 }
 
-// checkEnds checks that a call has deleted each missing row, and that no remaining job could run, because the history ends when no
-// job can be claimed.
+// checkEnds checks that a call has deleted each missing row, and that no remaining job could run, because the history
+// ends when no job can be claimed.
 func checkEnds(h *index) []violation {
 	var found []violation
 	for _, j := range h.jobs {

@@ -28,8 +28,8 @@ const (
 		         where j.locked_by = $1) as j`
 )
 
-// claimer is a worker that makes direct calls. In addition to the leases that it believes to hold, it keeps some that have ended, to
-// report outcomes late.
+// claimer is a worker that makes direct calls. In addition to the leases that it believes to hold, it keeps some that
+// have ended, to report outcomes late.
 type claimer struct {
 	*session
 	worker string
@@ -123,8 +123,8 @@ func (c *claimer) take(e *event, rows [][][]byte) error {
 	return nil
 }
 
-// recover determines the result of a claim whose answer was lost. The connection has ended, and no other session frees a worker's
-// jobs during its calls, so it still holds all that it claimed.
+// recover determines the result of a claim whose answer was lost. The connection has ended, and no other session frees
+// a worker's jobs during its calls, so it still holds all that it claimed.
 func (c *claimer) recover(ctx context.Context, e *event) error {
 	rows, err := c.query(ctx, heldBy, c.worker)
 	if err != nil {

@@ -6,8 +6,8 @@ import (
 )
 
 // checkDead checks that a job whose key was taken over or removed is not claimed again.
-// A request that inserts a row proves that no other row had the key when it committed. So the previous row with the key was
-// deleted or has lost its key.
+// A request that inserts a row proves that no other row had the key when it committed. So the previous row with the key
+// was deleted or has lost its key.
 func checkDead(h *index) []violation {
 	var found []violation
 	for _, j := range h.jobs {

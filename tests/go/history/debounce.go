@@ -5,8 +5,8 @@ import (
 	"slices"
 )
 
-// checkDebounce checks that a call of debounce puts its job off by wait, but at most by max_wait from the first such call since
-// the job has last started, or until the time of its next attempt if it has failed.
+// checkDebounce checks that a call of debounce puts its job off by wait, but at most by max_wait from the first such
+// call since the job has last started, or until the time of its next attempt if it has failed.
 func checkDebounce(h *index) (found []violation) {
 	for _, chains := range h.chains(debounce) {
 		for _, c := range chains {
@@ -31,9 +31,10 @@ func checkDebounce(h *index) (found []violation) {
 	return found
 }
 
-// series is the calls of debounce about a job since it has last started. Whether it has started between two calls is not always
-// known: a worker may have returned it, or an administrator or another request reset its attempts, which then counts as if it
-// had not.
+// series is the calls of debounce about a job since it has last started. Whether it has started between two calls is
+// not always
+// known: a worker may have returned it, or an administrator or another request reset its attempts, which then counts as
+// if it had not.
 type series struct {
 	job      *job
 	call     *event // the last one
@@ -71,8 +72,8 @@ func (s *series) earliest() micros {
 	return min(due, s.surely.start+s.call.maxWait)
 }
 
-// latest returns the latest due time that is allowed; never if the job may have failed and the time of its next attempt is not
-// known.
+// latest returns the latest due time that is allowed; never if the job may have failed and the time of its next attempt
+// is not known.
 func (s *series) latest() micros {
 	due := s.call.end + s.call.interval
 	if s.call.maxWait != 0 {

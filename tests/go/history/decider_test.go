@@ -8,7 +8,8 @@ import (
 	"time"
 )
 
-// rowOf is a function that returns a job as the transaction that calls it has left it, although the statement began before.
+// rowOf is a function that returns a job as the transaction that calls it has left it, although the statement began
+// before.
 const rowOf = `
 	create function row_of(job bigint) returns setof graphile_worker._private_jobs language plpgsql as $$
 	begin

@@ -36,8 +36,8 @@ func checkRunAt(h *index) (found []violation) {
 	return found
 }
 
-// chain is the calls of debounce or throttle that have added or replaced one job. Each has made a revision of the job, so their
-// order is known although they may have overlapped.
+// chain is the calls of debounce or throttle that have added or replaced one job. Each has made a revision of the job,
+// so their order is known although they may have overlapped.
 type chain struct {
 	job   *job
 	calls []*event
@@ -59,8 +59,8 @@ func (h *index) chains(k kind) map[string][]chain {
 	return all
 }
 
-// claimsIn returns the claims of a job at these revisions: those that came after the call that made revision from, and before
-// the call that made revision to.
+// claimsIn returns the claims of a job at these revisions: those that came after the call that made revision from, and
+// before the call that made revision to.
 func (j *job) claimsIn(from, to int) (claims []*claimed) {
 	for _, c := range j.claims {
 		if c.row.revision >= from && c.row.revision < to {
@@ -75,9 +75,9 @@ func (j *job) isActedOn(from, to micros) bool {
 	return slices.ContainsFunc(j.acts, func(e *event) bool { return e.end > from && e.start < to })
 }
 
-// backoff returns the time of the next attempt for which the job certainly waited when a call replaced it, and 0 if it is not
-// certain that the job had failed, or for how long it was put off: the last claim of the revision before that of the call has
-// failed, and nothing else changed the job until the call.
+// backoff returns the time of the next attempt for which the job certainly waited when a call replaced it, and 0 if it
+// is not certain that the job had failed, or for how long it was put off: the last claim of the revision before that of
+// the call has failed, and nothing else changed the job until the call.
 func (j *job) backoff(call *event) micros {
 	claims := j.claimsIn(call.decided.revision-1, call.decided.revision)
 	if len(claims) == 0 {
@@ -100,8 +100,8 @@ func (c *claimed) failure() *event {
 	return nil
 }
 
-// isFirst reports whether a call is certainly the first of its kind about a job: all earlier revisions were made by other
-// calls.
+// isFirst reports whether a call is certainly the first of its kind about a job: all earlier revisions were made by
+// other calls.
 func (j *job) isFirst(call *event) bool {
 	known := 0
 	for _, a := range j.adds {

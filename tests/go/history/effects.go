@@ -2,16 +2,18 @@ package history
 
 import "fmt"
 
-// The tasks of jobs that run in a transaction with their completion: given has a handler that gets the transaction, several one
-// that gets it for several jobs, inside is a function in the database. They write a row to the table effects, and then now and then
-// fail or end their own session. Direct claimers complete jobs of these tasks, too, without a row.
+// The tasks of jobs that run in a transaction with their completion: given has a handler that gets the transaction,
+// several one that gets it for several jobs, inside is a function in the database. They write a row to the table
+// effects, and then now and then fail or end their own session. Direct claimers complete jobs of these tasks, too,
+// without a row.
 const (
 	given   = "given"
 	several = "several"
 	inside  = "inside"
 )
 
-// nameEffects sets the ids of the jobs that had effects. A job keeps the negative number of its request if the answer was lost.
+// nameEffects sets the ids of the jobs that had effects. A job keeps the negative number of its request if the answer
+// was lost.
 func nameEffects(events []*event) {
 	rows := map[int64]row{}
 	for _, e := range events {

@@ -20,8 +20,8 @@ const (
 	deadly = 400
 )
 
-// effects is the table and the function. The function and the handler fail for each number that ends with 0. The worker's name is that of
-// its sessions.
+// effects is the table and the function. The function and the handler fail for each number that ends with 0. The
+// worker's name is that of its sessions.
 var effects = fmt.Sprintf(`
 	create table effects (
 	  number bigint not null, task text not null, worker text not null default current_setting('application_name'),
@@ -131,8 +131,8 @@ func giveEffect(ctx context.Context, tx pgx.Tx, job *shim.Job) error {
 	return nil
 }
 
-// recordEffects waits until the sessions of a worker have ended, and records a claim and a completion for each of its effects. The job
-// is known by its number when all requests are known; see nameEffects.
+// recordEffects waits until the sessions of a worker have ended, and records a claim and a completion for each of its
+// effects. The job is known by its number when all requests are known; see nameEffects.
 func (r *run) recordEffects(ctx context.Context, s *session, worker string) error {
 	for ended := false; !ended; {
 		rows, err := s.query(ctx, "select count(*) from pg_stat_activity where application_name = $1", worker)

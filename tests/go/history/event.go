@@ -42,8 +42,8 @@ const (
 	reported = "reported"    // made by a worker that does not say what it was answered
 )
 
-// event is one call and its answer. The call changed the database between start and end: start was read before the call began, end
-// after its transaction had ended.
+// event is one call and its answer. The call changed the database between start and end: start was read before the call
+// began, end after its transaction had ended.
 type event struct {
 	session, number int
 	kind            kind
@@ -72,8 +72,8 @@ type event struct {
 	tasks     []string // claim: of which tasks; nil: all
 	noFlagged bool     // claim: none with a flag
 
-	// add, claim, remove, finish, abort, reschedule: the answer. once, debounce, throttle: the job that the call has added or replaced;
-	// none if once returned the job of an earlier call.
+	// add, claim, remove, finish, abort, reschedule: the answer. once, debounce, throttle: the job that the call has
+	// added or replaced; none if once returned the job of an earlier call.
 	rows []row
 }
 

@@ -5,19 +5,20 @@ import (
 	"strings"
 )
 
-// exception is a defect outside of gw: of Graphile Worker, if one of its workers is among the claimers, or of PostgreSQL.
+// exception is a defect outside of gw: of Graphile Worker, if one of its workers is among the claimers, or of
+// PostgreSQL.
 type exception string
 
 const (
-	// It deletes completed jobs by id, even if another worker holds the job by then: the outcome of that worker finds no job, and a
-	// request that came in the meantime is lost.
+	// It deletes completed jobs by id, even if another worker holds the job by then: the outcome of that worker finds
+	// no job, and a request that came in the meantime is lost.
 	unfencedDelete exception = "Node completes jobs that it does not hold any more"
 
 	// It returns a batch in the order in which its update found the rows.
 	unorderedBatch exception = "Node's batches have no order"
 
-	// If the transaction that locks a row ends while SKIP LOCKED checks the row, PostgreSQL follows the row to its new version and
-	// waits for a lock on that one. Such a claim may be part of a deadlock, and is then rolled back.
+	// If the transaction that locks a row ends while SKIP LOCKED checks the row, PostgreSQL follows the row to its new
+	// version and waits for a lock on that one. Such a claim may be part of a deadlock, and is then rolled back.
 	skipLockedWaits exception = "SKIP LOCKED of PostgreSQL waits for the new version of a row"
 )
 

@@ -1,6 +1,7 @@
-// Package history runs producers, workers, administrators and sessions that kill others on one queue. It records every call and its
-// answer with the time of the database's clock before and after, and checks the history against the rules: calls that certainly
-// happened in an order must be allowed in that order; calls that overlapped may have happened in any order.
+// Package history runs producers, workers, administrators and sessions that kill others on one queue. It records every
+// call and its answer with the time of the database's clock before and after, and checks the history against the rules:
+// calls that certainly happened in an order must be allowed in that order; calls that overlapped may have happened in
+// any order.
 package history
 
 import (

@@ -21,7 +21,8 @@ type index struct {
 	strays  map[string][]*event // requests without an answer that may have had an effect, by key
 	tidies  []*event            // cleanup that had or may have had an effect
 
-	// Tasks of workers that only report what their handlers ran. They also claim jobs that they return without a report.
+	// Tasks of workers that only report what their handlers ran. They also claim jobs that they return without a
+	// report.
 	silent   map[string]bool
 	inserted map[string][]insertion // by key and start
 
@@ -187,8 +188,8 @@ func (h *index) mayBeRemoved(key string, after micros) bool {
 	return key != "" && slices.ContainsFunc(h.removes[key], func(e *event) bool { return e.code == unknown && e.end > after })
 }
 
-// maySilentlyBeDead reports whether a worker may have held the job, without a report, when another request inserted a new row with
-// its key. The first job then never runs; the second one replaces it.
+// maySilentlyBeDead reports whether a worker may have held the job, without a report, when another request inserted a
+// new row with its key. The first job then never runs; the second one replaces it.
 func (h *index) maySilentlyBeDead(j *job, key string, after micros) bool {
 	if key == "" || len(h.silent) == 0 {
 		return false

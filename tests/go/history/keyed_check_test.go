@@ -5,8 +5,8 @@ import (
 	"testing"
 )
 
-// call is a call of once, debounce or throttle that has made this revision of a job with the key k, due at this time. The
-// interval is 100, max_wait 150 (debounce).
+// call is a call of once, debounce or throttle that has made this revision of a job with the key k, due at this time.
+// The interval is 100, max_wait 150 (debounce).
 func call(how kind, id int64, revision int, start, end, due micros) *event {
 	e := addedAs(id, revision, int64(revision)+10*id, start, end)
 	e.kind, e.specs[0].mode, e.interval = how, string(how), 100

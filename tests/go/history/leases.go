@@ -64,8 +64,8 @@ func (h *index) endedBefore(c *claimed, outcome *event) (string, *event) {
 	return "", nil
 }
 
-// checkRuns checks that between two claims of a job an event ended the first claim, but not the job. Of two overlapping claims either
-// may be the first: locked_at does not determine that, because it is read before the job is locked.
+// checkRuns checks that between two claims of a job an event ended the first claim, but not the job. Of two overlapping
+// claims either may be the first: locked_at does not determine that, because it is read before the job is locked.
 func checkRuns(h *index) []violation {
 	var found []violation
 	for _, j := range h.jobs {

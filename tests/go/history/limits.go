@@ -9,7 +9,8 @@ import (
 // lane is the jobs of a named queue, or those of a limit.
 type lane struct{ limit, queue string }
 
-// laneOf returns the lane in whose order a job starts, and how many of its jobs may be held at once; 0 for a job that is in no lane.
+// laneOf returns the lane in whose order a job starts, and how many of its jobs may be held at once; 0 for a job that
+// is in no lane.
 func (h *index) laneOf(r row) (lane, int) {
 	if r.queue != "" {
 		return lane{queue: r.queue}, 1
@@ -17,7 +18,8 @@ func (h *index) laneOf(r row) (lane, int) {
 	return h.limitOf(r)
 }
 
-// limitOf returns the lane of the limit that applies to a job, and how many of its jobs may be held at once; 0 if there is none.
+// limitOf returns the lane of the limit that applies to a job, and how many of its jobs may be held at once; 0 if there
+// is none.
 func (h *index) limitOf(r row) (lane, int) {
 	for _, l := range h.limits {
 		if l.Task == r.task {
@@ -41,9 +43,9 @@ func (l lane) String() string {
 	return "limit " + l.limit
 }
 
-// checkLanes checks that no more jobs of a lane are held at once than it allows, and that no queue is locked at the end. A job is held
-// from the end of its claim to the start of any event that may have ended the claim. Jobs of a queue that were claimed together count
-// as one: their worker runs them one after the other.
+// checkLanes checks that no more jobs of a lane are held at once than it allows, and that no queue is locked at the
+// end. A job is held from the end of its claim to the start of any event that may have ended the claim. Jobs of a queue
+// that were claimed together count as one: their worker runs them one after the other.
 func checkLanes(h *index) []violation {
 	var found []violation
 	lanes, mosts := map[lane][]*claimed{}, map[lane]int{}

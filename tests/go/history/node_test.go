@@ -14,14 +14,15 @@ import (
 
 var withNode = profile{name: "a Node worker among 8 sessions on 30 keys", producers: 3, claimers: 3, admins: 1, keys: 30, queues: 3, killEvery: 150}
 
-// Node's handlers record the claim from the table, and when they began and ended. If the lease ended before the handler read it, they
-// record what Node knows: the time of the claim only in milliseconds, and no queue.
+// Node's handlers record the claim from the table, and when they began and ended. If the lease ended before the handler
+// read it, they record what Node knows: the time of the claim only in milliseconds, and no queue.
 const (
 	nodeTables = `
 		create table node_runs (number bigint generated always as identity, worker text, claim text[], started bigint, ended bigint);
 		create table node_unlocks (worker text, started bigint, ended bigint)`
 
-	// Now and then a handler frees its own job, as if its lock had expired, waits for another worker to claim it, and then succeeds.
+	// Now and then a handler frees its own job, as if its lock had expired, waits for another worker to claim it, and
+	// then succeeds.
 	nodeTask = `
 		const clock = "(extract(epoch from clock_timestamp()) * 1000000)::bigint";
 		const { rows: [held] } = await helpers.query(` + "`" + `
@@ -93,8 +94,8 @@ func bytesOf(columns []*string) [][]byte {
 	return values
 }
 
-// nodeEvents returns the events that Node's handlers recorded: one claim for each batch, and for each run the outcome that Node
-// reported after it.
+// nodeEvents returns the events that Node's handlers recorded: one claim for each batch, and for each run the outcome
+// that Node reported after it.
 func (r *run) nodeEvents(ctx context.Context) ([]*event, error) {
 	conn, err := pgx.Connect(ctx, r.url)
 	if err != nil {

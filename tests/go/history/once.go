@@ -5,9 +5,9 @@ import (
 	"slices"
 )
 
-// checkOnce checks that the calls of once under a key within the interval of a call that added a job all return this job. The
-// interval begins during that call. A call that returns a job without adding it must be within the interval of the call that
-// added it.
+// checkOnce checks that the calls of once under a key within the interval of a call that added a job all return this
+// job. The interval begins during that call. A call that returns a job without adding it must be within the interval of
+// the call that added it.
 func checkOnce(h *index) (found []violation) {
 	for key, calls := range h.decided[once] {
 		lost := h.lost(once, key)
@@ -47,7 +47,8 @@ func checkOnce(h *index) (found []violation) {
 	return found
 }
 
-// hasOtherState returns in what the state that a call of once returned for the job of an earlier call differs from the history.
+// hasOtherState returns in what the state that a call of once returned for the job of an earlier call differs from the
+// history.
 func (h *index) hasOtherState(e *event) (string, *event) {
 	j := h.jobs[e.decided.id]
 	if len(e.rows) > 0 || j == nil {

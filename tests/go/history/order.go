@@ -5,12 +5,13 @@ import (
 	"slices"
 )
 
-// checkOrder checks that the answer of a claim is sorted, and that a job that certainly waited during the whole call, without
-// interference, is in the answer before less urgent ones: a job that is in no lane compared with others of this kind, and with all
-// others if no other call was running; jobs of a lane always compared with each other. A claim that returns fewer jobs than
-// requested leaves no job that is in no lane, unless jobs were just changed or freed, because a job that changes between being read
-// and being locked leaves its place in the batch empty. While there are limits, claims lock more jobs than they return, and others pass
-// them by: then jobs in no lane are compared only if no other call was running.
+// checkOrder checks that the answer of a claim is sorted, and that a job that certainly waited during the whole call,
+// without interference, is in the answer before less urgent ones: a job that is in no lane compared with others of this
+// kind, and with all others if no other call was running; jobs of a lane always compared with each other. A claim that
+// returns fewer jobs than requested leaves no job that is in no lane, unless jobs were just changed or freed, because a
+// job that changes between being read and being locked leaves its place in the batch empty. While there are limits,
+// claims lock more jobs than they return, and others pass them by: then jobs in no lane are compared only if no other
+// call was running.
 func checkOrder(h *index) verdict {
 	var found []violation
 	waits, taken, open := certainWaits(h), 0, []wait{}
@@ -54,7 +55,8 @@ func checkOrder(h *index) verdict {
 	return verdict{violations: found, waits: len(waits), judged: judged}
 }
 
-// behind checks that a job with a key is claimed as the first of its queue only, so that it can be replaced until it starts.
+// behind checks that a job with a key is claimed as the first of its queue only, so that it can be replaced until it
+// starts.
 func (h *index) behind(e *event) (found []violation) {
 	seen := map[lane]bool{}
 	for _, r := range e.rows {
@@ -95,8 +97,8 @@ func (h *index) passedBy(e *event, w wait, alone, calm bool) (violation, bool) {
 	return violation{}, false
 }
 
-// changesDuring reports whether a request or an administrator may have changed a job while a claim chose it. The claim may then have
-// taken it at its earlier place in the order: it locks the new row of the job whose old one it has read.
+// changesDuring reports whether a request or an administrator may have changed a job while a claim chose it. The claim
+// may then have taken it at its earlier place in the order: it locks the new row of the job whose old one it has read.
 func (h *index) changesDuring(id int64, claim *event) bool {
 	j := h.jobs[id]
 	return j.isActedOn(claim.start, claim.end) ||

@@ -90,7 +90,8 @@ func (s *session) add(ctx context.Context, e *event, call statement) error {
 	return nil
 }
 
-// transact makes a call in a transaction that may take longer or be rolled back, and returns the rows if it has committed.
+// transact makes a call in a transaction that may take longer or be rolled back, and returns the rows if it has
+// committed.
 func (s *session) transact(ctx context.Context, e *event, call statement) ([][][]byte, error) {
 	statements := []statement{call}
 	if s.odds(10) {

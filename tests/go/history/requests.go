@@ -5,9 +5,9 @@ import (
 	"slices"
 )
 
-// checkRequests checks that the row in the answer of each request contains the request, that no later request overwrites it unnoticed,
-// and that it is executed: that row is claimed as the request left it or as a later one changed it; or it still waits, or an
-// administrator or remove_job has ended it afterwards.
+// checkRequests checks that the row in the answer of each request contains the request, that no later request
+// overwrites it unnoticed, and that it is executed: that row is claimed as the request left it or as a later one
+// changed it; or it still waits, or an administrator or remove_job has ended it afterwards.
 func checkRequests(h *index) []violation {
 	var found []violation
 	report := func(job int64, what string, events ...*event) {

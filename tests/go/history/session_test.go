@@ -12,8 +12,8 @@ import (
 	"github.com/jackc/pgx/v5/pgconn"
 )
 
-// session is one connection that makes calls one after the other and records them. A killer may end the connection at any
-// time; the session then opens another.
+// session is one connection that makes calls one after the other and records them. A killer may end the connection at
+// any time; the session then opens another.
 type session struct {
 	*rand.Rand
 	run          *run
@@ -61,14 +61,15 @@ type statement struct {
 	args []any
 }
 
-// It also resets the claim cursor: with a cursor, a job in front of it may wait a little, which is tested elsewhere, so that the order
-// could not be checked.
+// It also resets the claim cursor: with a cursor, a job in front of it may wait a little, which is tested elsewhere, so
+// that the order could not be checked.
 const clock = `
 	select (extract(epoch from clock_timestamp()) * 1000000)::bigint
 	 where set_config('gw.claim_cursor', '', false) = ''`
 
-// record makes a call in one transaction, records its times and its code in e, and returns the rows of the first statement. An error
-// is an error of the test, not of the call. The clock is read in separate transactions before and after.
+// record makes a call in one transaction, records its times and its code in e, and returns the rows of the first
+// statement. An error is an error of the test, not of the call. The clock is read in separate transactions before and
+// after.
 func (s *session) record(ctx context.Context, e *event, statements ...statement) ([][][]byte, error) {
 	e.session, e.number = s.number, len(s.events)+1
 	e.serializable = s.serializable
@@ -186,8 +187,8 @@ func ticked(r result) (micros, error) {
 
 var errNotKilled = errors.New("a session ended though nobody killed it")
 
-// lost records a call whose connection ended, and opens another connection when the backend of the first has ended: then the call has
-// no further effects.
+// lost records a call whose connection ended, and opens another connection when the backend of the first has ended:
+// then the call has no further effects.
 func (s *session) lost(ctx context.Context, e *event, cause error) error {
 	if ctx.Err() != nil {
 		return ctx.Err()

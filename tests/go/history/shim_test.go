@@ -19,8 +19,9 @@ const shimLife = 40
 
 var errHandler = errors.New("failed")
 
-// shim runs the first of the tasks with workers of pkg/shim, one after the other. Their claims are recorded from the jobs of the
-// handlers, their outcomes from the results of the handlers; the time at which the database applies the outcomes is not known.
+// shim runs the first of the tasks with workers of pkg/shim, one after the other. Their claims are recorded from the
+// jobs of the handlers, their outcomes from the results of the handlers; the time at which the database applies the
+// outcomes is not known.
 func (r *run) shim(ctx context.Context, s *session) error {
 	pool, err := pgxpool.New(ctx, r.url)
 	if err != nil {
@@ -112,8 +113,8 @@ func (l *shimLog) handle(ctx context.Context, job *shim.Job, worker string) erro
 	return err
 }
 
-// now reads the clock of the database. It returns an error only when ctx has ended, and tries again if its connection was killed: a
-// handler that failed because of that would leave an outcome that is not recorded.
+// now reads the clock of the database. It returns an error only when ctx has ended, and tries again if its connection
+// was killed: a handler that failed because of that would leave an outcome that is not recorded.
 func (l *shimLog) now(ctx context.Context) (t micros, err error) {
 	for {
 		err = l.pool.QueryRow(ctx, clock, pgx.QueryExecModeExec).Scan(&t)

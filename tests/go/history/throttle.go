@@ -6,8 +6,8 @@ import (
 	"slices"
 )
 
-// checkThrottle checks the jobs of throttle under each key: they are due the interval apart, and no later than that; and a call
-// that replaces one does not move it, unless it has failed and waits for its next attempt.
+// checkThrottle checks the jobs of throttle under each key: they are due the interval apart, and no later than that;
+// and a call that replaces one does not move it, unless it has failed and waits for its next attempt.
 func checkThrottle(h *index) (found []violation) {
 	for key, chains := range h.chains(throttle) {
 		slices.SortFunc(chains, func(a, b chain) int {
@@ -57,9 +57,9 @@ func (c chain) moves() (found []violation) {
 	return found
 }
 
-// latestStart returns the latest due time of a job that is allowed for the first call about it: that call, or the interval
-// after the job of an earlier call. Calls without an answer may have added jobs in between. It returns never if the first call
-// is not known, or the job may have failed before it.
+// latestStart returns the latest due time of a job that is allowed for the first call about it: that call, or the
+// interval after the job of an earlier call. Calls without an answer may have added jobs in between. It returns never
+// if the first call is not known, or the job may have failed before it.
 func (h *index) latestStart(key string, c chain) micros {
 	first := c.calls[0]
 	if !c.job.isFirst(first) || len(c.job.claimsIn(0, first.decided.revision)) > 0 {

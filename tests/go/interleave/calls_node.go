@@ -1,7 +1,7 @@
 package interleave
 
-// nodeCalls are the statements that Graphile Worker's Node worker sends: it calls no functions, and writes to the tables. The
-// model does not contain them.
+// nodeCalls are the statements that Graphile Worker's Node worker sends: it calls no functions, and writes to the
+// tables. The model does not contain them.
 var nodeCalls = []call{
 	{name: "node claim", sql: `
 		with j as (

@@ -135,8 +135,8 @@ func (d *driver) search(ctx context.Context, w world, judges ...judge) ([]*findi
 	})
 }
 
-// sample runs a world in this number of random orders, and returns the findings. If kill is true, one session of each run is
-// ended at some step.
+// sample runs a world in this number of random orders, and returns the findings. If kill is true, one session of each
+// run is ended at some step.
 func (d *driver) sample(ctx context.Context, w world, random *rand.Rand, count int, kills bool, judges ...judge) ([]*finding, tally, error) {
 	return d.judged(ctx, w, judges, func(v *verdicts) error {
 		for range count {

@@ -5,8 +5,8 @@ import (
 	"strings"
 )
 
-// A class is the rows of a table in a state that statements name in their conditions. Such a statement does not depend on the
-// other rows of the table, as long as they do not get into that state.
+// A class is the rows of a table in a state that statements name in their conditions. Such a statement does not depend
+// on the other rows of the table, as long as they do not get into that state.
 type class struct {
 	table      string
 	name       string
@@ -79,7 +79,8 @@ func mentionAt(words []string, i int) (m mention, ok bool) {
 var ends = []string{";", "union", "intersect", "except", "group", "having", "window", "order", "limit", "offset", "fetch", "for",
 	"into", "returning", "then", "loop", "when", "else", "elsif"}
 
-// isByPlace reports whether a condition that begins here compares the place of a row with those of a sub-select or another table.
+// isByPlace reports whether a condition that begins here compares the place of a row with those of a sub-select or
+// another table.
 func isByPlace(words []string, alias string) bool {
 	text := strings.Join(words[:min(len(words), 10)], " ") + " "
 	for _, before := range []string{"and ", "where "} {
@@ -107,8 +108,8 @@ func (m mention) rows() string {
 	return m.table
 }
 
-// mentionedRows returns the rows of tables with classes that a text reads, as classes or the names of the tables. Rows that it
-// reads by their places count where it has found these.
+// mentionedRows returns the rows of tables with classes that a text reads, as classes or the names of the tables. Rows
+// that it reads by their places count where it has found these.
 func mentionedRows(text string) set {
 	rows, byPlace := set{}, set{}
 	words := wordsOf(text)

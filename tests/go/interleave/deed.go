@@ -31,8 +31,8 @@ func (a deed) dependent(b deed) bool {
 	return slices.ContainsFunc(a.moved, moved) || dependent(a.footprint, b.footprint)
 }
 
-// nextFootprint returns the footprint of what a session does next, without its effect on others if that ends its transaction.
-// The function that the session is in continues, and with it the statements that have called it.
+// nextFootprint returns the footprint of what a session does next, without its effect on others if that ends its
+// transaction. The function that the session is in continues, and with it the statements that have called it.
 func (d *driver) nextFootprint(s *session) footprint {
 	f := newFootprint()
 	statements := d.world.sessions[s.number-1].statements()
@@ -57,8 +57,9 @@ func (d *driver) nextFootprint(s *session) footprint {
 	return f
 }
 
-// did returns what a step of session s has done, for which these sessions may have done something: s, and those that had
-// waited for it. own is what their transactions have done themselves, seen the rows of it that were seen to change in the step.
+// did returns what a step of session s has done, for which these sessions may have done something: s, and those that
+// had waited for it. own is what their transactions have done themselves, seen the rows of it that were seen to change
+// in the step.
 func (d *driver) did(may footprint, rows, committed set, s *session, acted []*session) (did, own, seen footprint) {
 	held := newFootprint()
 	for _, a := range acted {

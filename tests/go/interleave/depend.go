@@ -47,8 +47,8 @@ func (f footprint) isEmpty() bool {
 }
 
 // refined returns the footprint of a step that has changed and locked these rows, and no others. held is what its
-// transaction has locked before: a lock that gets stronger is not always seen, which matters to sessions that lock rows of shared
-// tables for share.
+// transaction has locked before: a lock that gets stronger is not always seen, which matters to sessions that lock rows
+// of shared tables for share.
 func (f footprint) refined(rows set, held footprint, shared, tables set) footprint {
 	exact := newFootprint().add(footprint{reads: f.reads, skips: f.skips, rows: f.rows, shared: f.shared, creates: f.creates,
 		shown: f.shown})
@@ -100,8 +100,8 @@ func (f footprint) within(tables set) footprint {
 	return part
 }
 
-// dependent reports whether the order of two steps of different sessions can matter. Readers do not see a change before its
-// commit, so they depend on the commit. The order of two commits matters to sessions that are notified.
+// dependent reports whether the order of two steps of different sessions can matter. Readers do not see a change before
+// its commit, so they depend on the commit. The order of two commits matters to sessions that are notified.
 func dependent(a, b footprint) bool {
 	return len(a.shown) > 0 && len(b.shown) > 0 || affects(a, b) || affects(b, a)
 }

@@ -82,7 +82,8 @@ func (d *driver) exec(ctx context.Context, sql string) error {
 	return nil
 }
 
-// vacuumEvery is after how many runs the jobs are vacuumed: a claim that steps over a thousand dead rows does other steps.
+// vacuumEvery is after how many runs the jobs are vacuumed: a claim that steps over a thousand dead rows does other
+// steps.
 const vacuumEvery = 100
 
 // warm makes a session one that has claimed before, and has no claim cursor.
@@ -141,8 +142,8 @@ func (d *driver) begin(ctx context.Context, w world) error {
 	return d.listener.begin(ctx)
 }
 
-// firstTurns takes the turns with which sessions begin. A session that was ended or canceled in an earlier run may have drawn
-// a turn without reporting it.
+// firstTurns takes the turns with which sessions begin. A session that was ended or canceled in an earlier run may have
+// drawn a turn without reporting it.
 func firstTurns(sessions int) string {
 	var b strings.Builder
 	b.WriteString("select pg_advisory_unlock_all()")
@@ -152,8 +153,8 @@ func firstTurns(sessions int) string {
 	return b.String()
 }
 
-// beginning returns what a session sends before its first call, and begins its transaction. Functions that act by chance, such as
-// save_step, draw the same numbers in each run.
+// beginning returns what a session sends before its first call, and begins its transaction. Functions that act by
+// chance, such as save_step, draw the same numbers in each run.
 func (d *driver) beginning(s *session) string {
 	pass := d.pass[s.number]
 	if d.passNone {
@@ -201,8 +202,8 @@ func (d *driver) able(ctx context.Context) ([]int, error) {
 	}
 }
 
-// step lets session i do one step: to its next stop, to the end of its statement, or until it waits for a lock. It returns
-// what the step has done.
+// step lets session i do one step: to its next stop, to the end of its statement, or until it waits for a lock. It
+// returns what the step has done.
 func (d *driver) step(ctx context.Context, i int) (deed, error) {
 	ctx, cancel := context.WithTimeoutCause(ctx, patience, errors.New("a step takes too long"))
 	defer cancel()
@@ -257,7 +258,8 @@ func (d *driver) step(ctx context.Context, i int) (deed, error) {
 	return newDeed(did, own, seen, s, acted), nil
 }
 
-// stepAgain lets session i do these steps again, all but the last of which have led it to stops, and moved no other session.
+// stepAgain lets session i do these steps again, all but the last of which have led it to stops, and moved no other
+// session.
 func (d *driver) stepAgain(ctx context.Context, i int, known []deed) error {
 	ctx, cancel := context.WithTimeoutCause(ctx, patience, errors.New("a step takes too long"))
 	defer cancel()

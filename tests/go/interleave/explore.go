@@ -7,10 +7,10 @@ import (
 	"slices"
 )
 
-// explorer runs a world in every order of steps, except orders that are equivalent to others: those in which neighbouring
-// steps that do not depend on each other are exchanged. It takes a step early only if that reverses the order of two
-// steps that depend on each other and were done in the other order before (source sets and sleep sets; Abdulla et al.,
-// Optimal dynamic partial order reduction).
+// explorer runs a world in every order of steps, except orders that are equivalent to others: those in which
+// neighbouring steps that do not depend on each other are exchanged. It takes a step early only if that reverses the
+// order of two steps that depend on each other and were done in the other order before (source sets and sleep sets;
+// Abdulla et al., Optimal dynamic partial order reduction).
 type explorer struct {
 	driver *driver
 	world  world
@@ -19,18 +19,19 @@ type explorer struct {
 	whole  bool // no order is left out
 }
 
-// errNotTheSame means that a world did not repeat its steps, for example because the server ended another session in a deadlock.
+// errNotTheSame means that a world did not repeat its steps, for example because the server ended another session in a
+// deadlock.
 var errNotTheSame = errors.New("the world is not the same each time")
 
-// mostRuns bounds the runs of a world for each order that is wanted: a run may end without an order, where all that could follow
-// was seen before.
+// mostRuns bounds the runs of a world for each order that is wanted: a run may end without an order, where all that
+// could follow was seen before.
 const mostRuns = 4
 
 // replays bounds how often a path is tried until the world does the same again.
 const replays = 20
 
-// explore runs a world in its orders. It calls visit after each. If most is not 0, it ends after so many orders, or mostRuns
-// times as many runs.
+// explore runs a world in its orders. It calls visit after each. If most is not 0, it ends after so many orders, or
+// mostRuns times as many runs.
 func (d *driver) explore(ctx context.Context, w world, most int, visit func(order []int) error) error {
 	return (&explorer{driver: d, world: w}).run(ctx, most, visit)
 }

@@ -159,8 +159,8 @@ func (f *footprints) addLocks(found footprint, statement string) {
 	}
 }
 
-// restOf returns the footprint of the rest of a statement, after a function with stops that it calls. The statement sees what was
-// committed before it began, except in rows that it locks.
+// restOf returns the footprint of the rest of a statement, after a function with stops that it calls. The statement
+// sees what was committed before it began, except in rows that it locks.
 func (f *footprints) restOf(statement string) footprint {
 	if known, ok := f.rests[statement]; ok {
 		return known

@@ -17,7 +17,8 @@ type judge interface {
 	fault(ctx context.Context, d *driver, w world, o outcome) (string, error)
 }
 
-// noOrder returns the text of a finding: the outcome is not an allowed one. allowed has the order that leads to each of these.
+// noOrder returns the text of a finding: the outcome is not an allowed one. allowed has the order that leads to each of
+// these.
 func noOrder(allowed map[string]string) string {
 	var b strings.Builder
 	b.WriteString("no order of the calls gives this; these do:\n")

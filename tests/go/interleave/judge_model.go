@@ -9,8 +9,8 @@ import (
 )
 
 // modelJudge allows the outcomes of the model for the calls one after the other, in any order in which no session comes
-// before one that had ended when it began. A call that skips locked rows may skip any rows that a session which ran at the
-// same time may have locked. A session that failed for a documented reason has done nothing.
+// before one that had ended when it began. A call that skips locked rows may skip any rows that a session which ran at
+// the same time may have locked. A session that failed for a documented reason has done nothing.
 type modelJudge struct {
 	second  judge // judges worlds with calls that the model does not contain
 	knows   bool
@@ -94,8 +94,8 @@ func newBounds(w world, o outcome) bounds {
 // precedes reports whether a session had ended when another began.
 func (b bounds) precedes(i, k int) bool { return b.last[i] < b.first[k] }
 
-// missesDue reports whether session i had begun when session k ended, though it comes after it in any order. A job that k made due
-// by its own clock is not due yet for a claim of i, which goes by the time at which its transaction began.
+// missesDue reports whether session i had begun when session k ended, though it comes after it in any order. A job that
+// k made due by its own clock is not due yet for a claim of i, which goes by the time at which its transaction began.
 func (b bounds) missesDue(i, k int) bool { return b.precedes(k, i) && b.began[i] < b.last[k] }
 
 func (b bounds) key() string {
@@ -192,8 +192,8 @@ func passes(t transaction, row string) bool {
 	})
 }
 
-// touched returns the rows that each session may hold: those that it changes in any order, and those that it may lock and
-// leave as they are.
+// touched returns the rows that each session may hold: those that it changes in any order, and those that it may lock
+// and leave as they are.
 func (j *modelJudge) touched() []map[string]bool {
 	all := make([]map[string]bool, len(j.world.sessions))
 	for i := range all {

@@ -6,7 +6,8 @@ import (
 	"github.com/gwsql/gw/internal/pgtest"
 )
 
-// keyedPlaces are those at which calls that decide by a key find what earlier ones have left. The pairs have them where nothing did.
+// keyedPlaces are those at which calls that decide by a key find what earlier ones have left. The pairs have them where
+// nothing did.
 var keyedPlaces = []place{
 	{"once", empty + registered + jobOnce},
 	{"once, running", empty + registered + jobOnce + claimed},

@@ -30,9 +30,9 @@ func (d *driver) kill(ctx context.Context, i int) error {
 	return d.watch.begin(ctx, d.touched)
 }
 
-// lose sends the commit of session i, which is its next statement, and closes the connection without reading the answer. The
-// server reads it, and commits. Triggers that run then have no stops, because a server process that sends the notice of a
-// stop would detect the closed connection.
+// lose sends the commit of session i, which is its next statement, and closes the connection without reading the
+// answer. The server reads it, and commits. Triggers that run then have no stops, because a server process that sends
+// the notice of a stop would detect the closed connection.
 func (d *driver) lose(ctx context.Context, i int) error {
 	s := d.sessions[i]
 	s.conn.PgConn().Frontend().SendQuery(&pgproto3.Query{String: "set interleave.session = ''; commit"})

@@ -10,7 +10,8 @@ import (
 	"time"
 )
 
-// noLanes removes all that a world with limits may have left. Truncated, because functions look at the sizes of the files.
+// noLanes removes all that a world with limits may have left. Truncated, because functions look at the sizes of the
+// files.
 const noLanes = empty + `
 	truncate graphile_worker._gw_limits, graphile_worker._gw_gates, graphile_worker._gw_lanes, graphile_worker._gw_gate_ends,
 	         graphile_worker._gw_queued_lanes, graphile_worker._gw_pauses, graphile_worker._gw_limit_changes;`
@@ -99,7 +100,8 @@ func laneWorld(where string, sessions ...string) world {
 	return w
 }
 
-// laneWorlds returns a world for each place and each two calls if all worlds are to run, and those where most can go wrong.
+// laneWorlds returns a world for each place and each two calls if all worlds are to run, and those where most can go
+// wrong.
 func laneWorlds() (all []world) {
 	all = []world{
 		laneWorld("limit", "claim", "claim many"),
@@ -187,8 +189,8 @@ const running = `
 	  select l.name, null, min(l.total_running), count(l.locked_at) from limited as l group by l.name
 	)`
 
-// judgeLanes lets a worker repeatedly claim all jobs that it may, completes the running jobs one by one, and returns what is
-// wrong.
+// judgeLanes lets a worker repeatedly claim all jobs that it may, completes the running jobs one by one, and returns
+// what is wrong.
 func judgeLanes(ctx context.Context, d *driver) (string, error) {
 	ask := func(sql string) (string, error) {
 		text, err := run(ctx, d.control, sql)
@@ -232,7 +234,8 @@ func judgeLanes(ctx context.Context, d *driver) (string, error) {
 	return "the jobs do not come to an end", nil
 }
 
-// claimAll claims all jobs that may be claimed, and returns the due jobs that were not claimed although no limit holds them back.
+// claimAll claims all jobs that may be claimed, and returns the due jobs that were not claimed although no limit holds
+// them back.
 func claimAll(ctx context.Context, ask func(string) (string, error)) (string, error) {
 	for idle := 0; idle < 150; {
 		got, err := ask(`select id from graphile_worker.get_job('drain')`)

@@ -11,9 +11,9 @@ import (
 	"github.com/jackc/pgx/v5/pgconn"
 )
 
-// A listener is a worker that waits: it searches for jobs when a world begins, when it is notified and when a job that it has
-// seen becomes due, and never otherwise. Like a claim, it does not see the rows that others have locked. With the setting
-// notify = idle it also does what fall_asleep requires.
+// A listener is a worker that waits: it searches for jobs when a world begins, when it is notified and when a job that
+// it has seen becomes due, and never otherwise. Like a claim, it does not see the rows that others have locked. With
+// the setting notify = idle it also does what fall_asleep requires.
 //
 // The sessions that claim are workers, too: a session that is notified during its claim searches again after it.
 type listener struct {
@@ -157,8 +157,8 @@ func (d *driver) wake(ctx context.Context, session int, asleep bool) error {
 	return err
 }
 
-// missed returns the jobs of which the listener does not know at the end of a run. It may have missed jobs that a session
-// which failed had locked.
+// missed returns the jobs of which the listener does not know at the end of a run. It may have missed jobs that a
+// session which failed had locked.
 func (l *listener) missed(failed bool) string {
 	for _, id := range slices.Sorted(maps.Keys(l.now.ready)) {
 		switch {
@@ -179,8 +179,8 @@ func fallsAsleep(t transaction) bool {
 	return slices.ContainsFunc(t.calls, func(c call) bool { return strings.Contains(c.sql, "fall_asleep") })
 }
 
-// looksAtAll is the footprint of what the listener does when it has fallen asleep: it asks who has written something and is
-// in flight, and looks at the queue.
+// looksAtAll is the footprint of what the listener does when it has fallen asleep: it asks who has written something
+// and is in flight, and looks at the queue.
 func (d *driver) looksAtAll() footprint {
 	return newFootprint().add(footprint{reads: d.prints.tables, writes: d.prints.tables})
 }

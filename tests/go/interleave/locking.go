@@ -5,7 +5,8 @@ import (
 	"slices"
 )
 
-// A locking is a clause FOR UPDATE, FOR SHARE or the like of a SELECT, and the names of the tables and views whose rows it locks.
+// A locking is a clause FOR UPDATE, FOR SHARE or the like of a SELECT, and the names of the tables and views whose rows
+// it locks.
 type locking struct {
 	update bool // of UPDATE, else SHARE
 	key    bool // FOR NO KEY UPDATE, FOR KEY SHARE
@@ -86,8 +87,8 @@ func fromOf(words []string) (from, to int) {
 	return from, to
 }
 
-// lockedNames returns the names of the schema in a FROM, of these aliases if all of them are aliases of such names. It includes
-// those of sub-selects there, but not those of the conditions.
+// lockedNames returns the names of the schema in a FROM, of these aliases if all of them are aliases of such names. It
+// includes those of sub-selects there, but not those of the conditions.
 func lockedNames(words, of []string) []string {
 	var all, named []string
 	for i := 0; i+2 < len(words); i++ {
@@ -109,8 +110,8 @@ func lockedNames(words, of []string) []string {
 	return all
 }
 
-// lockedRows returns the rows to which the locking of a table comes whose FROM begins here. Those at places that other parts of
-// the statement have found are among the rows that these read.
+// lockedRows returns the rows to which the locking of a table comes whose FROM begins here. Those at places that other
+// parts of the statement have found are among the rows that these read.
 func lockedRows(words []string, from int, table string, read set) set {
 	for i := from; i < len(words); i++ {
 		m, ok := mentionAt(words, i)

@@ -7,9 +7,9 @@ import (
 	"strings"
 )
 
-// A lockOrder records the order in which sessions have locked rows: for each kind of row, by the kinds that they held already,
-// the first world in which this happened. Locks for key share are kinds of their own, because they only wait for deletes.
-// Statements that skip locked rows do not wait, and do not count.
+// A lockOrder records the order in which sessions have locked rows: for each kind of row, by the kinds that they held
+// already, the first world in which this happened. Locks for key share are kinds of their own, because they only wait
+// for deletes. Statements that skip locked rows do not wait, and do not count.
 type lockOrder map[string]map[string]string
 
 // note adds the locks of a step, with those that its transaction held before.
@@ -49,8 +49,8 @@ func (l lockOrder) merge(o lockOrder) {
 	}
 }
 
-// cycle returns kinds of rows, each of which was locked by a session that held the previous one, and the first also by a
-// session that held the last, with the worlds; nil if there is no cycle.
+// cycle returns kinds of rows, each of which was locked by a session that held the previous one, and the first also by
+// a session that held the last, with the worlds; nil if there is no cycle.
 func (l lockOrder) cycle() (path []string) {
 	done := set{}
 	var visit func(kind string, trail []string) []string

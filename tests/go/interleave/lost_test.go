@@ -43,8 +43,8 @@ func TestACallThatIsMadeAgainAfterTheAnswerOfItsCommitWasLostIsACallOfItsOwn(t *
 	})
 }
 
-// wanderAndLose runs a world in one order, drawn at random. The answer of the first session's commit is lost, and the last
-// session begins after that.
+// wanderAndLose runs a world in one order, drawn at random. The answer of the first session's commit is lost, and the
+// last session begins after that.
 func (d *driver) wanderAndLose(ctx context.Context, w world, random *rand.Rand) (order []int, err error) {
 	if err := d.begin(ctx, w); err != nil {
 		return nil, err

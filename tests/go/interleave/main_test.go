@@ -1,5 +1,5 @@
-// By default each test draws worlds until it has run as many orders as -interleave.orders says, first those that call functions
-// which were changed since the last release. To run all pairs, or some, in all orders:
+// By default each test draws worlds until it has run as many orders as -interleave.orders says, first those that call
+// functions which were changed since the last release. To run all pairs, or some, in all orders:
 //
 //	make interleave
 //	make interleave FLAGS="-interleave.world='^ready: get_job, '"

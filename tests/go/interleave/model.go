@@ -9,8 +9,8 @@ import (
 	"strings"
 )
 
-// The model computes the effect of each public call when it runs alone: the answer and the rows after the call, from the rows
-// before it, its arguments and the time. It is written from the documentation, not from the SQL functions.
+// The model computes the effect of each public call when it runs alone: the answer and the rows after the call, from
+// the rows before it, its arguments and the time. It is written from the documentation, not from the SQL functions.
 
 // moment is a time in microseconds since 1970; 0 is null.
 type moment int64
@@ -96,8 +96,8 @@ type worker struct {
 	RecoveredAt  moment
 }
 
-// env is the environment of a call: the time of its transaction, the clock, the lease that a world begins with, and the rows that
-// other calls under way hold.
+// env is the environment of a call: the time of its transaction, the clock, the lease that a world begins with, and the
+// rows that other calls under way hold.
 type env struct {
 	now, clock moment
 	lease      moment

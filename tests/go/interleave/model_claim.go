@@ -51,9 +51,9 @@ func (s *state) claim(jobs []*job, worker string, e env) (a answer) {
 	return a
 }
 
-// getJobBatch is get_job_batch: the first due jobs in order, of each free queue the head, and if the batch has room the jobs
-// behind it. Suspects are held, and in no queue. If a concurrent call changes a head that the claim has chosen, the claim may take one
-// job less.
+// getJobBatch is get_job_batch: the first due jobs in order, of each free queue the head, and if the batch has room the
+// jobs behind it. Suspects are held, and in no queue. If a concurrent call changes a head that the claim has chosen,
+// the claim may take one job less.
 type getJobBatch struct {
 	claimer
 	size    int
@@ -118,8 +118,8 @@ func (c claimer) suitable(s *state, name string, e env) (jobs []*job) {
 	return jobs
 }
 
-// behind returns up to room jobs that come directly behind the heads of their queues. A job that has a key, has failed before or is
-// locked ends the jobs of its queue.
+// behind returns up to room jobs that come directly behind the heads of their queues. A job that has a key, has failed
+// before or is locked ends the jobs of its queue.
 func (c getJobBatch) behind(s *state, heads []*job, room int, e env) (jobs []*job) {
 	for _, head := range heads {
 		if head.Queue == "" {
@@ -139,8 +139,8 @@ func (c getJobBatch) behind(s *state, heads []*job, room int, e env) (jobs []*jo
 	return jobs
 }
 
-// runsAlone reports whether a worker runs a suspect and may claim no other job. After one heartbeat interval it may, unless
-// the suspect is strict; the suspect then counts as running beside others.
+// runsAlone reports whether a worker runs a suspect and may claim no other job. After one heartbeat interval it may,
+// unless the suspect is strict; the suspect then counts as running beside others.
 func (s *state) runsAlone(worker string, e env) bool {
 	var ended *suspect
 	for _, suspect := range s.Suspects {
@@ -212,8 +212,8 @@ func (s *state) isHead(j *job, c claimer, e env) bool {
 	return true
 }
 
-// waitingSuspects returns the suspects that a claimer may take, in order, but none whose queue is busy. While a strict one runs
-// alone, no other strict one may be taken.
+// waitingSuspects returns the suspects that a claimer may take, in order, but none whose queue is busy. While a strict
+// one runs alone, no other strict one may be taken.
 func (s *state) waitingSuspects(c claimer, e env) (waiting []*job) {
 	strictRuns := false
 	for _, suspect := range s.Suspects {

@@ -103,7 +103,8 @@ func quotedInArray(text string) string {
 	return text
 }
 
-// aloneWaits reports whether a suspect waits that get_job_alone may return. It does not see one that another call makes meanwhile.
+// aloneWaits reports whether a suspect waits that get_job_alone may return. It does not see one that another call makes
+// meanwhile.
 func (s *state) aloneWaits(c claimer, e env) bool {
 	return slices.ContainsFunc(s.waitingSuspects(c, e), func(j *job) bool { return !e.held[jobRow(j.ID)] })
 }
@@ -158,7 +159,8 @@ func (s *state) recover(e env) (died []string, freed int) {
 	return dead, freed
 }
 
-// ranSuspectBeside reports whether a worker died while it ran a suspect beside other jobs. None of them loses an attempt.
+// ranSuspectBeside reports whether a worker died while it ran a suspect beside other jobs. None of them loses an
+// attempt.
 func (s *state) ranSuspectBeside(worker string) bool {
 	for _, suspect := range s.Suspects {
 		j := s.Jobs[suspect.JobID]

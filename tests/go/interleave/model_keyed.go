@@ -2,7 +2,8 @@ package interleave
 
 import "fmt"
 
-// The intervals of the calls that decide by a key. The times that they add are not exact: they begin at a time by the clock.
+// The intervals of the calls that decide by a key. The times that they add are not exact: they begin at a time by the
+// clock.
 const (
 	onceWithin    = hour
 	debounceWait  = 10 * minute
@@ -28,8 +29,8 @@ func (s *state) recordOf(kind, key string) (r *record, isNew bool) {
 	return s.Records[name], false
 }
 
-// decided is the answer of a call about its job, nil if it is gone. Whether a job that another session has made due is due for a call
-// depends on which of their transactions began first, so the answer does not say it.
+// decided is the answer of a call about its job, nil if it is gone. Whether a job that another session has made due is
+// due for a call depends on which of their transactions began first, so the answer does not say it.
 func decided(j *job, isNew bool, e env) answer {
 	if j == nil {
 		return answer{rows: []string{"gone||f"}}

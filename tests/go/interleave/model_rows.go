@@ -50,9 +50,9 @@ func addChanged[K comparable, V any](now, was map[K]*V, name func(K) string, row
 	}
 }
 
-// addHeads adds the heads of the queues whose jobs are among these rows: a claim that finds a head locked takes nothing from its
-// queue, even if it finds the job free afterwards, and in another queue or none. A batch had a place for it, which no other job
-// need get.
+// addHeads adds the heads of the queues whose jobs are among these rows: a claim that finds a head locked takes nothing
+// from its queue, even if it finds the job free afterwards, and in another queue or none. A batch had a place for it,
+// which no other job need get.
 func (s *state) addHeads(rows map[string]bool) {
 	for id, j := range s.Jobs {
 		if j.Queue != "" && !j.Held && rows[jobRow(id)] && !rows[queueRow(j.Queue)] {
@@ -61,8 +61,8 @@ func (s *state) addHeads(rows map[string]bool) {
 	}
 }
 
-// Rows that calls lock in addition to those that they change. A row that a call names stays locked if the call then must not
-// change it.
+// Rows that calls lock in addition to those that they change. A row that a call names stays locked if the call then
+// must not change it.
 
 func rowsByID(ids []int64) (rows []string) {
 	for _, id := range ids {

@@ -25,8 +25,8 @@ func (c saveStep) apply(s *state, e env) answer {
 	return answer{rows: []string{held[0].save(c.name, c.result)}}
 }
 
-// save adds a step unless there is one of this name, and returns the result of the step. Steps are words, as the tables are
-// read.
+// save adds a step unless there is one of this name, and returns the result of the step. Steps are words, as the tables
+// are read.
 func (j *job) save(name, result string) string {
 	steps := strings.Fields(j.Steps)
 	for _, step := range steps {

@@ -70,8 +70,8 @@ var stateQuery = `
 	  'TidiedAt', (select ` + moments("t.last_at") + ` from graphile_worker._gw_turns as t where t.name = 'tidy'),
 	  'LastID', (select case when q.is_called then q.last_value else q.last_value - 1 end from graphile_worker.jobs_id_seq1 as q))`
 
-// text returns the rows in a form that depends neither on clocks nor on the order in which ids were drawn. Jobs that were
-// there before have their ids.
+// text returns the rows in a form that depends neither on clocks nor on the order in which ids were drawn. Jobs that
+// were there before have their ids.
 func (s *state) text(o origin) string {
 	at := func(m moment) string { return o.class(m, s.ReadAt) }
 	var lines []string
@@ -131,8 +131,8 @@ var timeOfDeath = regexp.MustCompile(`last seen at [-0-9: ]+ UTC`)
 
 func withoutTime(message string) string { return timeOfDeath.ReplaceAllString(message, "last seen") }
 
-// class returns a time as the calls of a run may have made it: during the run, a back-off or some minutes before or after,
-// or any other time as it is.
+// class returns a time as the calls of a run may have made it: during the run, a back-off or some minutes before or
+// after, or any other time as it is.
 func (o origin) class(m, until moment) string {
 	const day = 24 * hour
 	switch {

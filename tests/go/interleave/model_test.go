@@ -128,8 +128,8 @@ func adoptCounts(model, got *state, clock moment) {
 	}
 }
 
-// adopt sets each time that the model took from the clock, or counted from it, to the one in the tables, if that was read during the
-// call.
+// adopt sets each time that the model took from the clock, or counted from it, to the one in the tables, if that was
+// read during the call.
 func adopt(model, got reflect.Value, clock, until moment) {
 	switch model.Kind() {
 	case reflect.Pointer:

@@ -15,8 +15,8 @@ type node struct {
 	after []bool       // on which steps of the path the last step depends, by way of others, too
 }
 
-// newNode returns the node that the last step of a path has led to. Whatever was tried before that step, or slept, and does
-// not depend on it, sleeps on: to take it now leads where it led to when it was taken first.
+// newNode returns the node that the last step of a path has led to. Whatever was tried before that step, or slept, and
+// does not depend on it, sleeps on: to take it now leads where it led to when it was taken first.
 func newNode(path []*node, can []int) *node {
 	n := &node{can: can, sleep: make(map[int]deed)}
 	if len(path) > 0 {
@@ -80,8 +80,8 @@ func findRaces(path []*node) {
 	}
 }
 
-// reverse makes due at step k of a path what leads to its last step before step k: one of the sessions that can begin the
-// steps which came after step k and do not depend on it.
+// reverse makes due at step k of a path what leads to its last step before step k: one of the sessions that can begin
+// the steps which came after step k and do not depend on it.
 func reverse(path []*node, k int) {
 	n := path[k]
 	var others, initial []int // steps, and the sessions of those that depend on no other

@@ -5,8 +5,8 @@ import (
 	"strings"
 )
 
-// of returns the world of calls at a place, by their names: each session has a transaction of the calls that a plus joins,
-// which may begin with an isolation level and a colon.
+// of returns the world of calls at a place, by their names: each session has a transaction of the calls that a plus
+// joins, which may begin with an isolation level and a colon.
 func of(where string, sessions ...string) world {
 	all := slices.Concat(places, keyedPlaces)
 	at := slices.IndexFunc(all, func(p place) bool { return p.name == where })

@@ -10,8 +10,8 @@ import (
 	"github.com/jackc/pgx/v5"
 )
 
-// patientOperators lets those who change limits wait for claims that hold them. As they are, they try again until they have the limits, so
-// that there is no end to their orders.
+// patientOperators lets those who change limits wait for claims that hold them. As they are, they try again until they
+// have the limits, so that there is no end to their orders.
 const patientOperators = `
 	create or replace function graphile_worker._gw_lock_limits(task_names text[]) returns void language plpgsql set search_path = pg_catalog, pg_temp as $$
 	begin
@@ -19,7 +19,8 @@ const patientOperators = `
 	end;
 	$$`
 
-// operatorCalls change limits. Their numbers are high, because a limit does not count what a claim starts that began before it.
+// operatorCalls change limits. Their numbers are high, because a limit does not count what a claim starts that began
+// before it.
 var operatorCalls = map[string]string{
 	"set":          `select graphile_worker.set_limit('one', tasks => array['a', 'b'], max_running => 9)`,
 	"set keys":     `select graphile_worker.set_limit('one', tasks => array['a'], by => 'payload:k', max_running => 9)`,
@@ -35,7 +36,8 @@ var operatorCalls = map[string]string{
 	"setting":      `select graphile_worker.set_setting('recovered_jobs', 'run')`,
 }
 
-// operatorWorld is laneWorld for calls of operators and others. The workers are registered, as limits count only what such workers run.
+// operatorWorld is laneWorld for calls of operators and others. The workers are registered, as limits count only what
+// such workers run.
 func operatorWorld(where string, sessions ...string) world {
 	w := world{name: where + ": " + strings.Join(sessions, ", "), setup: lanePlaces[where] + `select graphile_worker.register_worker(n) from unnest(array['w0', 'w1', 'w2', 'w3']) as n;`}
 	for _, text := range sessions {
@@ -51,7 +53,8 @@ func operatorWorld(where string, sessions ...string) world {
 	return w
 }
 
-// operatorWorlds returns a world for each place and each two calls of which one is an operator's, and, if all worlds are to run, for some threes.
+// operatorWorlds returns a world for each place and each two calls of which one is an operator's, and, if all worlds
+// are to run, for some threes.
 func operatorWorlds() (all []world) {
 	others := slices.Sorted(maps.Keys(laneCalls))
 	operators := slices.Sorted(maps.Keys(operatorCalls))

@@ -27,8 +27,8 @@ func (d *driver) mayReach(t transaction, place string) bool {
 	})
 }
 
-// passed returns the stops at which session i of a world need not wait: what comes after them depends on nothing that the
-// other sessions may do.
+// passed returns the stops at which session i of a world need not wait: what comes after them depends on nothing that
+// the other sessions may do.
 func (d *driver) passed(w world, i int) []string {
 	var others []footprint
 	for k, t := range w.sessions {

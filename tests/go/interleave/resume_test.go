@@ -10,8 +10,8 @@ import (
 	"testing"
 )
 
-// A progress is a file of the worlds that runs have done, so that a run can continue where another one ended. Worlds with
-// findings are not written to it.
+// A progress is a file of the worlds that runs have done, so that a run can continue where another one ended. Worlds
+// with findings are not written to it.
 type progress struct {
 	mu   sync.Mutex
 	test string

@@ -48,8 +48,8 @@ func seeded(name string) *rand.Rand {
 	return rand.New(rand.NewPCG(theSeed(), hash.Sum64()))
 }
 
-// drawn returns as many of these as a test without the time for all tries, by the seed; all if count is 0, and if -run names
-// one.
+// drawn returns as many of these as a test without the time for all tries, by the seed; all if count is 0, and if -run
+// names one.
 func drawn[T any](t *testing.T, all []T, count int) []T {
 	t.Helper()
 	if count == 0 || strings.Contains(flag.Lookup("test.run").Value.String(), "/") {
@@ -168,8 +168,8 @@ func (p *pass) one(d *driver, w world, judges []judge) tally {
 	return did
 }
 
-// confirm runs the order of a finding again if its run took so long that the times in it cannot be told apart, and returns an
-// error if that finds nothing.
+// confirm runs the order of a finding again if its run took so long that the times in it cannot be told apart, and
+// returns an error if that finds nothing.
 func (p *pass) confirm(d *driver, f *finding, judges []judge) error {
 	const tries = 5
 	for range tries {

@@ -8,7 +8,8 @@ import (
 	"github.com/jackc/pgx/v5"
 )
 
-// stopFunction is where a session waits. It reports the place by a notice, and waits for an advisory lock that the driver
+// stopFunction is where a session waits. It reports the place by a notice, and waits for an advisory lock that the
+// driver
 // holds: the turn, which is the next number of the session's sequence, for numbers of a sequence stay drawn when a
 // subtransaction is rolled back. A session without a number does not wait,
 // nor does one at a place that it is told to pass.

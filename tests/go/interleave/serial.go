@@ -11,8 +11,8 @@ import (
 // passesOver matches calls that skip locked rows.
 var passesOver = regexp.MustCompile(`get_job|skip locked|stale_sweep|reset_stale_locks|heartbeat|make_room|cleanup`)
 
-// serialJudge allows the outcomes of the real functions when the sessions of a world run one after the other, in any order. A
-// call that skips locked rows may find any rows locked.
+// serialJudge allows the outcomes of the real functions when the sessions of a world run one after the other, in any
+// order. A call that skips locked rows may find any rows locked.
 type serialJudge struct {
 	allowed map[string]string // how each outcome came about
 }

@@ -8,7 +8,8 @@ import (
 	"time"
 )
 
-// settleAll waits until a session that runs has arrived somewhere, or waits for a lock, and then for those that it lets go on.
+// settleAll waits until a session that runs has arrived somewhere, or waits for a lock, and then for those that it lets
+// go on.
 func (d *driver) settleAll(ctx context.Context, s *session) error {
 	if err := d.settle(ctx, s, time.Millisecond); err != nil {
 		return err
@@ -68,7 +69,8 @@ func (d *driver) over() bool {
 	return !slices.ContainsFunc(d.sessions, func(s *session) bool { return !s.done })
 }
 
-// settle waits until a session that runs has arrived somewhere, or waits for a lock. It looks for the latter after this time.
+// settle waits until a session that runs has arrived somewhere, or waits for a lock. It looks for the latter after this
+// time.
 func (d *driver) settle(ctx context.Context, s *session, wait time.Duration) error {
 	for {
 		if wait > 0 {

@@ -7,7 +7,8 @@ import (
 	"strings"
 )
 
-// A stop is a point between two statements of a PL/pgSQL function, where a session waits until the driver lets it continue.
+// A stop is a point between two statements of a PL/pgSQL function, where a session waits until the driver lets it
+// continue.
 type stop struct {
 	function  string
 	line      int    // of the function's body
@@ -17,8 +18,9 @@ type stop struct {
 
 func (s stop) place() string { return fmt.Sprintf("%s:%d", s.function, s.line) }
 
-// withStops returns the body of a PL/pgSQL function with a stop before each statement, condition of ELSIF and initial value
-// of a variable that touches what sessions share. A stop calls interleave.stop, which returns false, so that it changes nothing:
+// withStops returns the body of a PL/pgSQL function with a stop before each statement, condition of ELSIF and initial
+// value of a variable that touches what sessions share. A stop calls interleave.stop, which returns false, so that it
+// changes nothing:
 //
 //   - before a statement it is an IF statement without statements, which changes not even FOUND;
 //   - before an ELSIF it is another ELSIF without statements;
@@ -55,8 +57,8 @@ const (
 
 type parseError string
 
-// parser finds the statements of a function's body. It knows the compound statements of PL/pgSQL; any other statement ends
-// with its semicolon.
+// parser finds the statements of a function's body. It knows the compound statements of PL/pgSQL; any other statement
+// ends with its semicolon.
 type parser struct {
 	function string
 	body     string

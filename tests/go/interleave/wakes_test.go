@@ -8,7 +8,8 @@ import (
 	"github.com/gwsql/gw/internal/pgtest"
 )
 
-// asleep are places where a worker waits for jobs and the setting notify is idle: it has its mark, or is about to set it.
+// asleep are places where a worker waits for jobs and the setting notify is idle: it has its mark, or is about to set
+// it.
 const (
 	idle   = `select graphile_worker.set_setting('notify', 'idle');`
 	marked = idle + `select from graphile_worker.fall_asleep('sleeper', lasting => '1 hour');`

@@ -9,8 +9,8 @@ import (
 	"github.com/jackc/pgx/v5"
 )
 
-// A watch sees which rows sessions change and lock: the server writes the transaction into xmax of the row's version that
-// all others see. It does not see rows that are added, until they are committed.
+// A watch sees which rows sessions change and lock: the server writes the transaction into xmax of the row's version
+// that all others see. It does not see rows that are added, until they are committed.
 type watch struct {
 	conn    *pgx.Conn
 	parts   map[string]string            // by table, what reads its rows
@@ -56,8 +56,8 @@ func (w *watch) begin(ctx context.Context, tables set) error {
 	return err
 }
 
-// changes returns the rows of these tables that were changed or locked since the last call for their tables, as "table key",
-// and the tables and rows of which changes were committed since then.
+// changes returns the rows of these tables that were changed or locked since the last call for their tables, as "table
+// key", and the tables and rows of which changes were committed since then.
 func (w *watch) changes(ctx context.Context, tables set) (changed, committed set, err error) {
 	var batch pgx.Batch // of statements that are prepared once
 	now := make(map[string]map[string]string)

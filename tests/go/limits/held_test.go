@@ -8,8 +8,8 @@ import (
 	"github.com/gwsql/gw/internal/pgtest"
 )
 
-// A slot that becomes free while a claim holds its limit, and has seen it full, is used by a later claim, whether a claim of other jobs
-// comes between them or not.
+// A slot that becomes free while a claim holds its limit, and has seen it full, is used by a later claim, whether a
+// claim of other jobs comes between them or not.
 func TestASlotThatFreesWhileAClaimHoldsItsLimitIsUsed(t *testing.T) {
 	for batch := range 2 {
 		if got := claimAfterAHeldLimit(t, batch+1, "", ""); got != "3" {
@@ -24,8 +24,8 @@ func TestAnEndThatIsLostIsSeen(t *testing.T) {
 	}
 }
 
-// claimAfterAHeldLimit returns the payload of the job that is claimed after all of this. The claim that begins while the limit is held
-// is of up to batch jobs.
+// claimAfterAHeldLimit returns the payload of the job that is claimed after all of this. The claim that begins while
+// the limit is held is of up to batch jobs.
 func claimAfterAHeldLimit(t *testing.T, batch int, sound, broken string) string {
 	t.Helper()
 	url := pgtest.Database(t)
@@ -61,7 +61,8 @@ func claimAfterAHeldLimit(t *testing.T, batch int, sound, broken string) string 
 	return pgtest.Value[string](t, pool, "select coalesce((select payload::text from graphile_worker.get_job('third', '{a}')), '')")
 }
 
-// A running job that another transaction has locked while its task gets a limit counts after the next sweep, until its end.
+// A running job that another transaction has locked while its task gets a limit counts after the next sweep, until its
+// end.
 func TestAJobThatIsLockedWhenItsLimitIsSetCountsAfterASweep(t *testing.T) {
 	for _, queue := range []string{"null", "'queue'"} {
 		pool := pgtest.Pool(t, pgtest.Database(t))

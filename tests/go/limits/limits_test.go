@@ -20,7 +20,8 @@ import (
 
 var jobsFlag = flag.Int64("limits.jobs", 1200, "how many `jobs` are added in each run")
 
-// No lane ever has more running jobs than its limits allow, and every job runs, whatever happens to jobs, workers and sessions.
+// No lane ever has more running jobs than its limits allow, and every job runs, whatever happens to jobs, workers and
+// sessions.
 func TestNoLaneHasMoreRunningJobsThanItsLimitsAllow(t *testing.T) {
 	reached := map[string]int{}
 	for _, c := range []conditions{{}, {raw: true}} {
@@ -79,7 +80,8 @@ func TestABrokenLimitIsSeen(t *testing.T) {
 	}
 }
 
-// load lets producers and workers run until all jobs have ended, a limit is broken, or the time is up, which is an error.
+// load lets producers and workers run until all jobs have ended, a limit is broken, or the time is up, which is an
+// error.
 func load(t *testing.T, url string, pool *pgxpool.Pool, jobs int64, c conditions, patience time.Duration) (*running, error) {
 	for _, limit := range setLimits {
 		pgtest.Exec(t, pool, limit)

@@ -21,7 +21,8 @@ var (
 	seedFlag   = flag.Uint64("limits.seed", 1, "the `seed` of the first of these tables; 0 draws one")
 )
 
-// why() says next for exactly the job that the next claim takes, over random jobs, queues, limits, pauses, suspects and claims.
+// why() says next for exactly the job that the next claim takes, over random jobs, queues, limits, pauses, suspects and
+// claims.
 func TestWhySaysNextForTheJobThatTheNextClaimTakes(t *testing.T) {
 	pool := pgtest.Pool(t, pgtest.Database(t))
 	first := *seedFlag

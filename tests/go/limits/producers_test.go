@@ -10,8 +10,8 @@ import (
 	"github.com/gwsql/gw/internal/pgtest"
 )
 
-// add_job and add_jobs create what is new in the same order. Here add_jobs has created one of its tasks when add_job, of the same
-// task, begins.
+// add_job and add_jobs create what is new in the same order. Here add_jobs has created one of its tasks when add_job,
+// of the same task, begins.
 func TestCallsThatCreateATaskWithALimitDoNotDeadlock(t *testing.T) {
 	pool := pgtest.Pool(t, pgtest.Database(t))
 	pgtest.Exec(t, pool, "select graphile_worker.set_limit('narrow', tasks => '{narrow}', max_running => 1)")
@@ -29,8 +29,8 @@ type call struct {
 	args []any
 }
 
-// callWhileHeld runs a call in a transaction that is open until all of the others, each in a session of its own and begun in
-// this order, wait for it. They must all succeed then.
+// callWhileHeld runs a call in a transaction that is open until all of the others, each in a session of its own and
+// begun in this order, wait for it. They must all succeed then.
 func callWhileHeld(t *testing.T, pool *pgxpool.Pool, holder call, others ...call) {
 	t.Helper()
 	tx, err := pool.BeginTx(t.Context(), pgx.TxOptions{})

@@ -20,8 +20,8 @@ const (
 	burst = 5
 )
 
-// No window of any length has more starts than rate times its length, and burst. A start is the locked_at of a claim; a job that
-// goes back to the queue has not been started.
+// No window of any length has more starts than rate times its length, and burst. A start is the locked_at of a claim; a
+// job that goes back to the queue has not been started.
 func TestNoWindowHasMoreStartsThanItsRateAllows(t *testing.T) {
 	started := startAtARate(t, pgtest.Pool(t, pgtest.Database(t)))
 	if excess := overRate(started); excess != "" {
@@ -52,8 +52,8 @@ func TestABrokenRateIsSeen(t *testing.T) {
 	}
 }
 
-// startAtARate lets workers claim jobs with a rate limit, and return some of them, until all have ended. It returns when those
-// that did not go back were claimed.
+// startAtARate lets workers claim jobs with a rate limit, and return some of them, until all have ended. It returns
+// when those that did not go back were claimed.
 func startAtARate(t *testing.T, pool *pgxpool.Pool) (started []time.Time) {
 	t.Helper()
 	pgtest.Exec(t, pool, fmt.Sprintf(`
@@ -114,8 +114,8 @@ func overRate(started []time.Time) string {
 	return ""
 }
 
-// rateWorker completes most of its jobs. It returns the others at once, or when the time of their starts is past: then there is nothing
-// left to refund.
+// rateWorker completes most of its jobs. It returns the others at once, or when the time of their starts is past: then
+// there is nothing left to refund.
 type rateWorker struct {
 	pool *pgxpool.Pool
 	name string

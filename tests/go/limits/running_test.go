@@ -6,8 +6,9 @@ import (
 	"sync/atomic"
 )
 
-// running counts the jobs that run in each lane, as the workers see it: a job counts from when its claim has returned until
-// its outcome is sent. So the database counts at least as many, and more than a limit here is more than a limit there.
+// running counts the jobs that run in each lane, as the workers see it: a job counts from when its claim has returned
+// until its outcome is sent. So the database counts at least as many, and more than a limit here is more than a limit
+// there.
 type running struct {
 	limits   map[string]int
 	mu       sync.Mutex

@@ -9,7 +9,8 @@ import (
 	"github.com/gwsql/gw/internal/pgtest"
 )
 
-// Claims of limited jobs, and of other jobs beside them, send no notification; otherwise each of them would make all workers search.
+// Claims of limited jobs, and of other jobs beside them, send no notification; otherwise each of them would make all
+// workers search.
 func TestAClaimBesideLimitsNotifiesNobody(t *testing.T) {
 	for name, add := range map[string]string{
 		"one limited job of three":              `add_job('a') from generate_series(1, 3)`,

@@ -1,12 +1,12 @@
-// Command mutants changes the functions of a claim and of what ends, limits and recovers jobs, one mistake at a time, and runs tests
-// against each mutant until one fails:
+// Command mutants changes the functions of a claim and of what ends, limits and recovers jobs, one mistake at a time,
+// and runs tests against each mutant until one fails:
 //
 //	go run ./tests/go/testserver -- go run ./tests/go/mutants [-sample 60] [-only 'REGEXP'] [-effort 1]
 //
-// The tests are pgTAP files that call the changed function, then those of tests/go/engine, then, at -effort 3, those of other packages. A
-// mutant that they do not find must be in survivors.txt, with a reason. The program exits with 1 if fewer than -least percent are found
-// or explained, if a mutant of that table is found, or if an entry of it names no mutant. The functions must be those of the migrations:
-// run make snapshot after a change.
+// The tests are pgTAP files that call the changed function, then those of tests/go/engine, then, at -effort 3, those of
+// other packages. A mutant that they do not find must be in survivors.txt, with a reason. The program exits with 1 if
+// fewer than -least percent are found or explained, if a mutant of that table is found, or if an entry of it names no
+// mutant. The functions must be those of the migrations: run make snapshot after a change.
 package main
 
 import (
@@ -157,7 +157,8 @@ func choose(all []*mutant, sample int, only string, seed uint64) (chosen []*muta
 	return chosen, nil
 }
 
-// reasonsOf reads the table of survivors: a line with a mutant's key, then an indented one with the reason why no test finds it.
+// reasonsOf reads the table of survivors: a line with a mutant's key, then an indented one with the reason why no test
+// finds it.
 func reasonsOf(table string) (map[string]string, error) {
 	reasons, key := map[string]string{}, ""
 	for lines := bufio.NewScanner(strings.NewReader(table)); lines.Scan(); {

@@ -20,8 +20,8 @@ import (
 	"github.com/jackc/pgx/v5"
 )
 
-// packages are those whose tests run after pgTAP, in this order. A package may run several times, the quickest tests first; up to which
-// effort it runs.
+// packages are those whose tests run after pgTAP, in this order. A package may run several times, the quickest tests
+// first; up to which effort it runs.
 var packages = []struct {
 	dir    string
 	args   []string

@@ -1,5 +1,5 @@
-// Command noop runs the jobs of a queue with a handler of pkg/shim that does nothing, until none is runnable. bench/tasks compares
-// gw-run with it. Its arguments are the URL of the database and the number of jobs to run at once.
+// Command noop runs the jobs of a queue with a handler of pkg/shim that does nothing, until none is runnable.
+// bench/tasks compares gw-run with it. Its arguments are the URL of the database and the number of jobs to run at once.
 package main
 
 import (

@@ -1,5 +1,5 @@
-// Command ours is the worker of pkg/shim as a process that bench/worker measures: with all defaults except the concurrency, a
-// logger that discards its output, and in some contenders QueueBatch.
+// Command ours is the worker of pkg/shim as a process that bench/worker measures: with all defaults except the
+// concurrency, a logger that discards its output, and in some contenders QueueBatch.
 package main
 
 import (

@@ -14,7 +14,8 @@ import (
 // channel is the channel on which the hand-written statements announce single jobs.
 const channel = "bench"
 
-// hear runs single jobs with the minimum of work: it receives a notification, updates the row, runs the job and deletes the row.
+// hear runs single jobs with the minimum of work: it receives a notification, updates the row, runs the job and deletes
+// the row.
 func hear(ctx context.Context, s *subject.Subject) error {
 	working := context.WithoutCancel(ctx) // started jobs are not canceled
 	listening, err := pgx.Connect(working, s.URL)

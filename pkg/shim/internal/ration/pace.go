@@ -64,8 +64,8 @@ func (p *pace) want(busy int, starves bool) int {
 	return min(max(n, 0), MaxClaim)
 }
 
-// StartAtOnce sets whether jobs are claimed only when an executor can start them: limits with a rate may apply, and the claim
-// of a job counts as its start.
+// StartAtOnce sets whether jobs are claimed only when an executor can start them: limits with a rate may apply, and the
+// claim of a job counts as its start.
 func (p *pace) StartAtOnce(is bool) {
 	p.atOnce = is
 	p.ahead = min(p.ahead, p.fitting())

@@ -1,4 +1,5 @@
-// Package ration decides how many jobs the next claim of a worker asks for. It knows neither jobs nor the database, only
+// Package ration decides how many jobs the next claim of a worker asks for. It knows neither jobs nor the database,
+// only
 // numbers: what earlier claims and handlers have shown, and the [Situation] in which the worker asks.
 package ration
 
@@ -11,7 +12,8 @@ type Ration struct {
 	skips bool // the next claim may leave out tasks with a limit
 }
 
-// New returns the ration of a worker with so many executors, which claims at most queueBatch jobs of a named queue at once; 0 is any.
+// New returns the ration of a worker with so many executors, which claims at most queueBatch jobs of a named queue at
+// once; 0 is any.
 func New(concurrency, queueBatch int) *Ration {
 	return &Ration{pace: pace{concurrency: concurrency, queueBatch: queueBatch}}
 }
@@ -42,7 +44,8 @@ type Plan struct {
 	Limit   int
 	Whole   bool // it asks for all tasks that have room
 	LeftOut bool // a task is full
-	// OfQueue is the maximum number of jobs of a named queue. It is 1 if tasks have limits, because these count claimed jobs.
+	// OfQueue is the maximum number of jobs of a named queue. It is 1 if tasks have limits, because these count claimed
+	// jobs.
 	OfQueue int
 }
 
@@ -60,10 +63,10 @@ func (r *Ration) All(n int, tasks []string) Plan {
 
 // Plan returns what to ask for if up to n jobs of tasks are wanted, some of which have limits.
 //
-// A task is left out while it is full, and a claim that includes a task with a limit asks for no more jobs than the task has
-// room for, because all of them may be of that task. So that this does not make the claims of other tasks small, every other
-// claim omits the limited tasks, while jobs are short enough to be claimed ahead. A more urgent job then waits at most for
-// the jobs ahead of it.
+// A task is left out while it is full, and a claim that includes a task with a limit asks for no more jobs than the
+// task has room for, because all of them may be of that task. So that this does not make the claims of other tasks
+// small, every other claim omits the limited tasks, while jobs are short enough to be claimed ahead. A more urgent job
+// then waits at most for the jobs ahead of it.
 func (r *Ration) Plan(n int, tasks []Task) Plan {
 	p := Plan{Limit: min(n, MaxClaim), Whole: true, OfQueue: 1}
 	var unlimited []string
@@ -98,6 +101,6 @@ func (r *Ration) Claimed(jobs int, bytes int64, took time.Duration) {
 	}
 }
 
-// Share returns how many jobs an executor takes for one call of a handler of at most most jobs: of those that wait, besides
-// the first, its part while idle other executors wait for jobs.
+// Share returns how many jobs an executor takes for one call of a handler of at most most jobs: of those that wait,
+// besides the first, its part while idle other executors wait for jobs.
 func Share(most, waiting, idle int) int { return min(most, 1+waiting/(idle+1)) }

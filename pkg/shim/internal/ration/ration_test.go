@@ -6,7 +6,8 @@ import (
 	"time"
 )
 
-// after returns the ration of a worker after many handlers of one duration and claims of jobs of one size, which were always filled.
+// after returns the ration of a worker after many handlers of one duration and claims of jobs of one size, which were
+// always filled.
 func after(concurrency int, handler time.Duration, size int64) *Ration {
 	r := New(concurrency, 0)
 	r.pace = *learned(concurrency, handler)

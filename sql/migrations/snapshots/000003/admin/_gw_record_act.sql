@@ -1,6 +1,6 @@
--- Records an act of an operator in the audit, in the transaction of the act. role is the role of the session. If the program
--- sets gw.actor, gw.selection and gw.operation, these settings are recorded as well; see list_audit. The acts of one
--- operation, such as the steps of a change of many jobs, are one row.
+-- Records an act of an operator in the audit, in the transaction of the act. role is the role of the session. If the
+-- program sets gw.actor, gw.selection and gw.operation, these settings are recorded as well; see list_audit. The acts
+-- of one operation, such as the steps of a change of many jobs, are one row.
 -- Locks: the row of the operation.
 create or replace function {{.schema}}._gw_record_act(
   act text, jobs bigint, subject text default null, job_ids bigint[] default null)

@@ -1,6 +1,6 @@
 -- Returns the current problems of this queue, most severe first. No row means that this role can see no problem.
--- command: the remedy as one SQL statement, or one command of a shell, if it is one; remedy has it, too, and says when to run it.
--- Read-only, without locks; each finding reads at most this many pages of a table, however large it is.
+-- command: the remedy as one SQL statement, or one command of a shell, if it is one; remedy has it, too, and says when
+-- to run it. Read-only, without locks; each finding reads at most this many pages of a table, however large it is.
 -- Raises GWILM (pages is negative).
 create or replace function {{.schema}}.doctor(
   pages bigint default 10000
@@ -24,8 +24,9 @@ $$;
 comment on function {{.schema}}.doctor(bigint) is
   'Returns the current problems of this queue, most severe first, each with its effect and a remedy, also as one statement or command: critical (jobs cannot be added or run, or soon cannot), warning (it costs time or space, or jobs wait) and info. Returns no row if there is no problem. Read-only, and its cost is bounded however large the tables are: of a table with more than pages pages each finding reads a sample of that size. Call it as the owner of the queue; with the role pg_read_all_stats it sees more of other roles'' sessions.';
 
--- Returns the findings of doctor(), in the order of the checks. Each finding is a function of its own. If one fails, for example because a table was changed by hand, its error is
--- reported and the other findings are still returned. A remedy that is one statement or command has that on a line of its own.
+-- Returns the findings of doctor(), in the order of the checks. Each finding is a function of its own. If one fails,
+-- for example because a table was changed by hand, its error is reported and the other findings are still returned. A
+-- remedy that is one statement or command has that on a line of its own.
 create or replace function {{.schema}}._gw_findings(pages bigint)
   returns table (severity text, finding text, subject text, detail text, remedy text) language plpgsql stable
   set search_path = pg_catalog, pg_temp

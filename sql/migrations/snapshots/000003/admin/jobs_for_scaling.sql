@@ -42,8 +42,8 @@ comment on function {{.schema}}.jobs_for_scaling(text[], bigint) is
   'Returns how many jobs are due or running, at most most, for a program that scales the workers. tasks: only jobs of these tasks, all if null. The cost is bounded: in a table with more than 5000 pages it counts running jobs, and due ones behind 10 000 more urgent jobs of other tasks, from a sample.';
 
 -- Returns the tasks of the due jobs, most urgent priorities first, jobs in named queues and those with limits last. As
--- _gw_oldest_ready, it goes from priority to priority, so it does not read jobs that are not due yet. Of a lane that no gate bars it
--- returns the first job. The inner limits prevent a plan that reads the whole table for a join.
+-- _gw_oldest_ready, it goes from priority to priority, so it does not read jobs that are not due yet. Of a lane that no
+-- gate bars it returns the first job. The inner limits prevent a plan that reads the whole table for a join.
 create or replace function {{.schema}}._gw_due_jobs(most bigint)
   returns setof integer language plpgsql stable set search_path = pg_catalog, pg_temp
   set plan_cache_mode = force_generic_plan set enable_seqscan = off set enable_bitmapscan = off set jit = off

@@ -60,7 +60,8 @@ $$;
 
 comment on function {{.schema}}._gw_lost_queues() is 'Internal: the ids of waiting jobs'' queues that have no row.';
 
--- Recurring jobs that last ran, or begin, in the future: the clock of a server was ahead. A clock may differ by a minute.
+-- Recurring jobs that last ran, or begin, in the future: the clock of a server was ahead. A clock may differ by a
+-- minute.
 create or replace function {{.schema}}._gw_future_crons(at timestamptz default clock_timestamp())
   returns table (identifier text, future timestamptz) language sql stable set search_path = pg_catalog, pg_temp
 as $$
@@ -72,7 +73,8 @@ $$;
 
 comment on function {{.schema}}._gw_future_crons(timestamptz) is 'Internal: recurring jobs that last ran, or begin, in the future: the clock of a server was ahead.';
 
--- Sets these recurring jobs back that last ran, or begin, in the future, so that they run from now on. Locks: their rows.
+-- Sets these recurring jobs back that last ran, or begin, in the future, so that they run from now on. Locks: their
+-- rows.
 create or replace function {{.schema}}._gw_set_back_crons(identifiers text[])
   returns void language plpgsql set search_path = pg_catalog, pg_temp
 as $$
@@ -89,9 +91,9 @@ $$;
 
 comment on function {{.schema}}._gw_set_back_crons(text[]) is 'Internal: sets these recurring jobs back that last ran, or begin, in the future, so that they run from now on.';
 
--- Restores rows and partitions of the schema that its functions presume and somebody has deleted, and sets back times that a
--- clock which was ahead has left in recurring jobs. A queue whose row is lost gets a new name, 'restored queue' and its number;
--- its jobs stay serial. Returns what was lost, no row if nothing was. gw-migrate repair calls it.
+-- Restores rows and partitions of the schema that its functions presume and somebody has deleted, and sets back times
+-- that a clock which was ahead has left in recurring jobs. A queue whose row is lost gets a new name, 'restored queue'
+-- and its number; its jobs stay serial. Returns what was lost, no row if nothing was. gw-migrate repair calls it.
 -- Locks: what set_limit locks, if gates are missing; the rows that it changes.
 -- Raises GWLHB, 40001 as set_limit.
 create or replace function {{.schema}}.repair()

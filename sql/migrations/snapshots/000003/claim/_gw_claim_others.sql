@@ -1,5 +1,6 @@
--- Starts the jobs for get_job_batch in the cases that its own query does not cover, and returns their ids. While there are limits,
--- pauses, incoming jobs or lanes, the claim under limits does it, otherwise the one without. A worker that runs a suspect alone gets none.
+-- Starts the jobs for get_job_batch in the cases that its own query does not cover, and returns their ids. While there
+-- are limits, pauses, incoming jobs or lanes, the claim under limits does it, otherwise the one without. A worker that
+-- runs a suspect alone gets none.
 -- Locks: as get_job_batch says.
 create or replace function {{.schema}}._gw_claim_others(claim {{.schema}}._gw_claim)
   returns bigint[] language plpgsql set search_path = pg_catalog, pg_temp -- get_job_batch sets the planner options

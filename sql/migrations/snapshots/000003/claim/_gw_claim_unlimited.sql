@@ -1,6 +1,6 @@
--- Searches for jobs of tasks without limits, starts them, and returns their ids. It may search several times: a second time for all that
--- it can lock, in case others were faster in the first one, which leaves out jobs and queues that look locked; and from the beginning of
--- the index if nothing is behind the claim cursor.
+-- Searches for jobs of tasks without limits, starts them, and returns their ids. It may search several times: a second
+-- time for all that it can lock, in case others were faster in the first one, which leaves out jobs and queues that
+-- look locked; and from the beginning of the index if nothing is behind the claim cursor.
 -- Locks: as get_job_batch says.
 create or replace function {{.schema}}._gw_claim_unlimited(claim {{.schema}}._gw_claim)
   returns bigint[] language plpgsql set search_path = pg_catalog, pg_temp -- get_job_batch sets the planner options
@@ -63,9 +63,9 @@ $$;
 
 comment on function {{.schema}}._gw_claim_unlimited({{.schema}}._gw_claim) is 'Internal: searches for jobs of tasks without limits, starts them, and returns their ids.';
 
--- Searches once for the jobs of a claim, without a queue and in named queues, and locks them. places: their ctids; their queues are
--- already locked by the worker. plain: the places of those without a queue. beyond, reads: see _gw_plain_jobs. snapshot: see
--- _gw_may_lock.
+-- Searches once for the jobs of a claim, without a queue and in named queues, and locks them. places: their ctids;
+-- their queues are already locked by the worker. plain: the places of those without a queue. beyond, reads: see
+-- _gw_plain_jobs. snapshot: see _gw_may_lock.
 -- Locks: as get_job_batch says.
 create or replace function {{.schema}}._gw_search_jobs(
   claim {{.schema}}._gw_claim, from_place {{.schema}}._gw_place, queued boolean, snapshot txid_snapshot,

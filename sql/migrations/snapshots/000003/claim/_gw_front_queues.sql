@@ -1,8 +1,8 @@
--- Returns the heads of the first free queues, in the order of jobs, before a place (null: of all). There are more than the batch
--- needs, because other claims may lock some of the queues. The function only reads.
--- A search that has found enough jobs suffices; queue_batch jobs of a queue count. It reads the first jobs in queues, which suffice
--- unless they are of busy queues or of other tasks; then each queue, if at most 16 have waiting jobs, otherwise the first jobs of
--- the tasks of the claim; then each queue, which takes 4 µs for each.
+-- Returns the heads of the first free queues, in the order of jobs, before a place (null: of all). There are more than
+-- the batch needs, because other claims may lock some of the queues. The function only reads.
+-- A search that has found enough jobs suffices; queue_batch jobs of a queue count. It reads the first jobs in queues,
+-- which suffice unless they are of busy queues or of other tasks; then each queue, if at most 16 have waiting jobs,
+-- otherwise the first jobs of the tasks of the claim; then each queue, which takes 4 µs for each.
 -- snapshot: see _gw_may_lock.
 create or replace function {{.schema}}._gw_front_queues(
   claim {{.schema}}._gw_claim, before {{.schema}}._gw_place, snapshot txid_snapshot)
@@ -45,11 +45,12 @@ $$;
 
 comment on function {{.schema}}._gw_front_queues({{.schema}}._gw_claim, {{.schema}}._gw_place, txid_snapshot) is 'Internal: returns the heads of the first free queues, in the order of jobs, before a place (null: of all).';
 
--- Returns the heads of those of these queues that nobody works, in the order of jobs: the first job of each that the claim may take,
--- unless somebody changes it. Queues whose row somebody has locked are among them, but do not count: they may be locked by a claim, or
--- for a producer above READ COMMITTED. queue_ids: a queue for each of its jobs that was found. It ends after most heads, if that
--- is not null. jobs: how many jobs of the queues that count were found, up to queue_batch of a queue. The subqueries with an offset
--- look at one queue at a time, because a join could read all queues.
+-- Returns the heads of those of these queues that nobody works, in the order of jobs: the first job of each that the
+-- claim may take, unless somebody changes it. Queues whose row somebody has locked are among them, but do not count:
+-- they may be locked by a claim, or for a producer above READ COMMITTED. queue_ids: a queue for each of its jobs that
+-- was found. It ends after most heads, if that is not null. jobs: how many jobs of the queues that count were found, up
+-- to queue_batch of a queue. The subqueries with an offset look at one queue at a time, because a join could read all
+-- queues.
 create or replace function {{.schema}}._gw_free_heads(
   claim {{.schema}}._gw_claim, queue_ids integer[], most integer, snapshot txid_snapshot,
   out heads {{.schema}}._gw_place[], out jobs bigint)
@@ -101,9 +102,10 @@ $$;
 
 comment on function {{.schema}}._gw_next_queues(integer) is 'Internal: returns the first named queues with waiting jobs, by their ids; all if most is null.';
 
--- Reads the first jobs in queues that are of the tasks of the claim, and returns the queue of each that suits it, and whether these
--- are all before a place. So the number of queues of other tasks does not matter. It goes from
--- priority to priority, so it reads no future job. The row comparison can use only _gw_queued_tasks, whatever the statistics are.
+-- Reads the first jobs in queues that are of the tasks of the claim, and returns the queue of each that suits it, and
+-- whether these are all before a place. So the number of queues of other tasks does not matter. It goes from
+-- priority to priority, so it reads no future job. The row comparison can use only _gw_queued_tasks, whatever the
+-- statistics are.
 create or replace function {{.schema}}._gw_queues_by_task(
   claim {{.schema}}._gw_claim, before {{.schema}}._gw_place, out queue_ids integer[], out is_all boolean)
   language plpgsql set search_path = pg_catalog, pg_temp -- get_job_batch sets the planner options

@@ -1,9 +1,10 @@
--- Locks jobs of named queues that the caller has locked, for the places of the batch that others have left, and gives the queues to
--- the worker. Returns the ctids of all jobs of the batch; of these as many as max_bytes allows.
--- The queues were locked by an earlier statement, so this one sees what the last holder of each queue committed. If a transaction
--- changes or has just changed a job (xmin; not all versions check the ctid again), the claim takes neither this job nor the ones
--- after it in the queue: the next job must not overtake it, and the job may now be due later or be in another queue. A job that is only
--- taken as the first one ends them in the same way. The first jobs of the queues come before the others.
+-- Locks jobs of named queues that the caller has locked, for the places of the batch that others have left, and gives
+-- the queues to the worker. Returns the ctids of all jobs of the batch; of these as many as max_bytes allows.
+-- The queues were locked by an earlier statement, so this one sees what the last holder of each queue committed. If a
+-- transaction changes or has just changed a job (xmin; not all versions check the ctid again), the claim takes neither
+-- this job nor the ones after it in the queue: the next job must not overtake it, and the job may now be due later or
+-- be in another queue. A job that is only taken as the first one ends them in the same way. The first jobs of the
+-- queues come before the others.
 -- Locks: the jobs, without waiting.
 create or replace function {{.schema}}._gw_lock_queued_jobs(
   claim {{.schema}}._gw_claim, queue_ids integer[], others tid[])

@@ -46,7 +46,8 @@ $$;
 
 comment on function {{.schema}}._gw_has_limits() is 'Internal: returns whether there are limits or pauses.';
 
--- Returns the tasks whose jobs a claim may take: those that it is for, without the paused ones. The result is never null.
+-- Returns the tasks whose jobs a claim may take: those that it is for, without the paused ones. The result is never
+-- null.
 create or replace function {{.schema}}._gw_served_tasks(claim {{.schema}}._gw_claim)
   returns integer[] language plpgsql stable
   set search_path = pg_catalog, pg_temp -- get_job_batch sets the planner options

@@ -24,7 +24,8 @@ $$;
 
 comment on function {{.schema}}._gw_suits_claim(timestamptz, integer, jsonb, {{.schema}}._gw_claim) is 'Internal: the same for what a claim is for.';
 
--- Returns the first jobs of a queue that a claim may take. The function sets no search_path, so that PostgreSQL inlines it.
+-- Returns the first jobs of a queue that a claim may take. The function sets no search_path, so that PostgreSQL inlines
+-- it.
 create or replace function {{.schema}}._gw_first_in_queue(queue_id integer, claim {{.schema}}._gw_claim, most integer)
   returns table (
     place tid, version xid, locker xid, priority smallint, run_at timestamptz, id bigint, task_id integer, payload json,

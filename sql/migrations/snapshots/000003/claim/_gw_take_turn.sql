@@ -1,12 +1,12 @@
--- For claims of many jobs while there are many entries to skip: lets two transactions claim at a time, because each would otherwise
--- skip all jobs that the others are claiming at that moment: with 32 processes 400 for each job that it takes. With only
--- one, the server would be idle while its commit waits for the disk. Returns false if two were claiming; then the claim should
--- take few jobs, so that nobody waits long. It waits for one of them at most half a second, because it may stay open, and then
--- claims beside it. For which one it waits depends on the process.
--- The locks are those of tables, which are given to those who wait in their order: a row that is released could be locked again
--- by the same process before the one that waits for it wakes up.
--- Locks: _gw_claim_turn or _gw_second_claim_turn. In a transaction with a fixed snapshot it does not wait: the snapshot would
--- get older.
+-- For claims of many jobs while there are many entries to skip: lets two transactions claim at a time, because each
+-- would otherwise skip all jobs that the others are claiming at that moment: with 32 processes 400 for each job that it
+-- takes. With only one, the server would be idle while its commit waits for the disk. Returns false if two were
+-- claiming; then the claim should take few jobs, so that nobody waits long. It waits for one of them at most half a
+-- second, because it may stay open, and then claims beside it. For which one it waits depends on the process.
+-- The locks are those of tables, which are given to those who wait in their order: a row that is released could be
+-- locked again by the same process before the one that waits for it wakes up.
+-- Locks: _gw_claim_turn or _gw_second_claim_turn. In a transaction with a fixed snapshot it does not wait: the snapshot
+-- would get older.
 create or replace function {{.schema}}._gw_take_turn()
   returns boolean language plpgsql set search_path = pg_catalog, pg_temp
   set lock_timeout = '500ms' -- shorter than deadlock_timeout

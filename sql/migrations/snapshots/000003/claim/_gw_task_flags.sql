@@ -1,5 +1,5 @@
--- Returns the forbidden flags of single tasks in the form that _gw_suits takes: an object with an array of PostgreSQL, as a text, for
--- the id of each of these tasks.
+-- Returns the forbidden flags of single tasks in the form that _gw_suits takes: an object with an array of PostgreSQL,
+-- as a text, for the id of each of these tasks.
 -- task_ids: the tasks that may be claimed, all if null. A task and a flagged job of it may be added before the claim
 -- searches for jobs. So the caller looks up task_ids before this call. If task_ids is null and a task with forbidden
 -- flags does not exist yet, the function returns all existing tasks in its place.

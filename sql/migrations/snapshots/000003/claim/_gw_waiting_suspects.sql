@@ -1,5 +1,6 @@
--- Returns the suspects that a worker may take, in the order of jobs: not those whose queue is busy. While a strict suspect runs
--- alone, no other strict suspect is returned. So at most one worker of the fleet is reserved for longer than a heartbeat interval.
+-- Returns the suspects that a worker may take, in the order of jobs: not those whose queue is busy. While a strict
+-- suspect runs alone, no other strict suspect is returned. So at most one worker of the fleet is reserved for longer
+-- than a heartbeat interval.
 create or replace function {{.schema}}._gw_waiting_suspects(claim {{.schema}}._gw_claim)
   returns table (id bigint, queue_name text, priority smallint, run_at timestamptz, strict boolean, room_at timestamptz)
   language plpgsql stable set search_path = pg_catalog, pg_temp set enable_seqscan = off set enable_bitmapscan = off

@@ -37,9 +37,9 @@ $$;
 
 comment on function {{.schema}}._gw_within_bytes(tid[], bigint) is 'Internal: returns those of a claim''s locked jobs, in the order priority, run_at, id, whose payloads as sent have at most max_bytes together, but at least one.';
 
--- Returns how many bytes a payload has as it is sent, or more if it may be compressed or stored outside of its row. It reads only
--- small payloads in their rows. The function is a single expression, so the claims inline it; an immutable one could not call
--- pg_column_size.
+-- Returns how many bytes a payload has as it is sent, or more if it may be compressed or stored outside of its row. It
+-- reads only small payloads in their rows. The function is a single expression, so the claims inline it; an immutable
+-- one could not call pg_column_size.
 create or replace function {{.schema}}._gw_most_bytes(payload json)
   returns integer language sql stable
 as $$

@@ -1,22 +1,22 @@
--- Claims up to batch_size due jobs for a worker and returns them in the order priority, run_at, id. Of each named queue it takes
--- the first job, or up to queue_batch jobs if jobs without a queue leave room in the batch. The worker must run these one after
--- the other in this order. The queue is locked until all of them have ended. A job with a key is only taken as the first of its
--- queue, so that it can be replaced or removed until it starts, and so is a job that has failed before. Returns no row if there
--- is nothing to claim.
+-- Claims up to batch_size due jobs for a worker and returns them in the order priority, run_at, id. Of each named queue
+-- it takes the first job, or up to queue_batch jobs if jobs without a queue leave room in the batch. The worker must
+-- run these one after the other in this order. The queue is locked until all of them have ended. A job with a key is
+-- only taken as the first of its queue, so that it can be replaced or removed until it starts, and so is a job that has
+-- failed before. Returns no row if there is nothing to claim.
 -- The batch ends before the payloads, as they are sent, exceed max_bytes together, but it has at least one job. A claim
 -- of one job never reads the payload: a job with a damaged payload can be claimed, and failed, by its id alone.
 -- Every claim counts as an attempt. lease identifies this claim of the job; pass it with the outcome.
--- Of the jobs with the same streak, which is that of a named queue, the worker runs width at once, in the order of the rows; streak
--- is null for jobs that it may run at any time.
--- Locks: waits for no job or queue. Locks queue rows before their head jobs; skips rows that other transactions have locked. A claim
--- of more than 20 jobs that has to skip many index entries waits half a second at most while two other such claims run, before it
--- locks anything; see _gw_take_turn.
+-- Of the jobs with the same streak, which is that of a named queue, the worker runs width at once, in the order of the
+-- rows; streak is null for jobs that it may run at any time.
+-- Locks: waits for no job or queue. Locks queue rows before their head jobs; skips rows that other transactions have
+-- locked. A claim of more than 20 jobs that has to skip many index entries waits half a second at most while two other
+-- such claims run, before it locks anything; see _gw_take_turn.
 -- Raises GWWID (worker id), GWWBS (batch sizes), GWWFF (forbidden flags of tasks).
 --
 -- Performance: the function locks rows by an array of ctids under a generic plan, which depends on no estimate and is
 -- planned once. Sequential scans are off, because a plan cached while the queue was empty must not use one during a
--- burst. This function contains the ordinary case, jobs without a queue at the start of their index; _gw_claim_others the others: jobs
--- in named queues or with limits, many index entries to skip, forbidden flags of single tasks.
+-- burst. This function contains the ordinary case, jobs without a queue at the start of their index; _gw_claim_others
+-- the others: jobs in named queues or with limits, many index entries to skip, forbidden flags of single tasks.
 create or replace function {{.schema}}.get_job_batch(
   worker_id            text,
   task_identifiers     text[]      default null,

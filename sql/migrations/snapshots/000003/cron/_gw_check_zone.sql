@@ -1,5 +1,5 @@
--- Returns whether the server can compute with a time zone. It can also with abbreviations and with zones by POSIX, which
--- _gw_is_zone_name refuses: recurring jobs that have one continue to run.
+-- Returns whether the server can compute with a time zone. It can also with abbreviations and with zones by POSIX,
+-- which _gw_is_zone_name refuses: recurring jobs that have one continue to run.
 create or replace function {{.schema}}._gw_zone_exists(time_zone text)
   returns boolean language plpgsql stable set search_path = pg_catalog, pg_temp
 as $$
@@ -12,8 +12,9 @@ $$;
 
 comment on function {{.schema}}._gw_zone_exists(text) is 'Internal: returns whether the server can compute with a time zone.';
 
--- Returns whether a time zone has a name of pg_timezone_names, in upper or lower case. The view reads all files of time zones, so it is
--- asked only about names that an abbreviation or a zone by POSIX could have: these have digits, or no slash.
+-- Returns whether a time zone has a name of pg_timezone_names, in upper or lower case. The view reads all files of time
+-- zones, so it is asked only about names that an abbreviation or a zone by POSIX could have: these have digits, or no
+-- slash.
 create or replace function {{.schema}}._gw_is_zone_name(time_zone text)
   returns boolean language plpgsql stable set search_path = pg_catalog, pg_temp
 as $$

@@ -3,8 +3,9 @@
 -- since: the last minute that this worker has handled (handled of its last successful call). All runs after it are due.
 -- If since is null, the worker has just started: known entries are backfilled as far as their fill allows, oldest
 -- first, and unknown entries are inserted.
--- One call adds about a thousand jobs at most, so that it ends in time whatever was missed. If more are due, delay is 0: the next
--- call continues where this one has stopped, and runs that have just become due come before those of a backlog.
+-- One call adds about a thousand jobs at most, so that it ends in time whatever was missed. If more are due, delay is
+-- 0: the next call continues where this one has stopped, and runs that have just become due come before those of a
+-- backlog.
 -- worker_id: a registered worker; the items become its crontab.
 -- A schedule does not replace a job of another task by its key, because a role that may create schedules may not change
 -- jobs. No job is added for that minute then, and problems contains an entry.

@@ -1,4 +1,5 @@
--- Workers that are alive and have been drained for some minutes, while due jobs wait for tasks that no other worker runs.
+-- Workers that are alive and have been drained for some minutes, while due jobs wait for tasks that no other worker
+-- runs.
 create or replace function {{.schema}}._gw_find_drained_workers(patience interval default '1 minute')
   returns table (severity text, finding text, subject text, detail text, remedy text) language plpgsql stable
   set search_path = pg_catalog, pg_temp

@@ -1,5 +1,6 @@
--- Jobs that limits hold back for a long time: lanes that a worker has closed for long, or in which the same jobs have run for long, and old
--- pauses without an end. Roles that may see no payloads see no keys of lanes and no reasons. Reads at most 10 000 lanes and 1 000 incoming jobs.
+-- Jobs that limits hold back for a long time: lanes that a worker has closed for long, or in which the same jobs have
+-- run for long, and old pauses without an end. Roles that may see no payloads see no keys of lanes and no reasons.
+-- Reads at most 10 000 lanes and 1 000 incoming jobs.
 create or replace function {{.schema}}._gw_find_held_limits(
   closed_for interval default '1 hour', paused_for interval default '1 day', full_for interval default '3 hours')
   returns table (severity text, finding text, subject text, detail text, remedy text) language plpgsql stable
@@ -73,7 +74,8 @@ $$;
 
 comment on function {{.schema}}._gw_find_held_limits(interval, interval, interval) is 'Internal: jobs that limits hold back for a long time: lanes that a worker has closed for long, or in which the same jobs have run for long, and old pauses without an end.';
 
--- Returns whether a due job of this task, in this queue, or at all if both are null, waits. It reads at most 10 000 jobs.
+-- Returns whether a due job of this task, in this queue, or at all if both are null, waits. It reads at most 10 000
+-- jobs.
 create or replace function {{.schema}}._gw_waits_for(task text, queue_name text)
   returns boolean language plpgsql stable set search_path = pg_catalog, pg_temp set enable_seqscan = off set jit = off
 as $$

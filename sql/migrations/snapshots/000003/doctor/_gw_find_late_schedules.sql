@@ -1,5 +1,5 @@
--- Schedules with a run that was due minutes ago and that a worker should have added: it is within the fill, or was due while a
--- registered worker was alive, or no such worker is alive.
+-- Schedules with a run that was due minutes ago and that a worker should have added: it is within the fill, or was due
+-- while a registered worker was alive, or no such worker is alive.
 create or replace function {{.schema}}._gw_find_late_schedules(patience interval default '5 minutes')
   returns table (severity text, finding text, subject text, detail text, remedy text) language plpgsql stable
   set search_path = pg_catalog, pg_temp

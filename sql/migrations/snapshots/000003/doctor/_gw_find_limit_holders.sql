@@ -1,5 +1,5 @@
--- Transactions that have held a limit for long: prepared ones, and those in which somebody has called a function that claims jobs or
--- changes limits. The jobs of the limit do not start before they end.
+-- Transactions that have held a limit for long: prepared ones, and those in which somebody has called a function that
+-- claims jobs or changes limits. The jobs of the limit do not start before they end.
 create or replace function {{.schema}}._gw_find_limit_holders(held_for interval default '1 minute')
   returns table (severity text, finding text, subject text, detail text, remedy text) language plpgsql stable
   set search_path = pg_catalog, pg_temp

@@ -1,7 +1,7 @@
--- Indexes of the jobs that were dropped: no index makes keys unique, or Node workers are in a queue without those they need.
--- These are jobs_main_index, which their claims read, and a unique index of all keys, for Graphile Worker's own add_job. The
--- latter is found by what it is, because an adopted schema may have another name. Our functions also accept a unique index
--- of the keys that are not null.
+-- Indexes of the jobs that were dropped: no index makes keys unique, or Node workers are in a queue without those they
+-- need. These are jobs_main_index, which their claims read, and a unique index of all keys, for Graphile Worker's own
+-- add_job. The latter is found by what it is, because an adopted schema may have another name. Our functions also
+-- accept a unique index of the keys that are not null.
 create or replace function {{.schema}}._gw_find_node_indexes(pages bigint default 10000)
   returns table (severity text, finding text, subject text, detail text, remedy text) language plpgsql stable
   set search_path = pg_catalog, pg_temp

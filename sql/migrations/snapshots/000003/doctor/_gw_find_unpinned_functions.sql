@@ -1,5 +1,5 @@
--- Functions that triggers, policies, constraints and defaults of the queue's tables call, and that may fail, or find other
--- objects, with the search_path of the queue's functions.
+-- Functions that triggers, policies, constraints and defaults of the queue's tables call, and that may fail, or find
+-- other objects, with the search_path of the queue's functions.
 create or replace function {{.schema}}._gw_find_unpinned_functions()
   returns table (severity text, finding text, subject text, detail text, remedy text) language sql stable
   set search_path = pg_catalog, pg_temp

@@ -1,9 +1,10 @@
--- Functions that PostgreSQL calls for the tables of the queue (triggers, policies, CHECK constraints, defaults) and that
--- have no search_path of their own. The functions of the queue have one, pg_catalog and pg_temp, which also applies to the
--- functions that they call: a name without a schema in such a function is not found.
--- statement gives the function the path with which sessions of the queue's owner begin; may_alter: whether this role may run
--- this statement. PostgreSQL's own functions, functions in C, and functions that only a disabled trigger calls are omitted.
--- gw-migrate also runs this query before the queue is installed, so it must not call other functions of the queue.
+-- Functions that PostgreSQL calls for the tables of the queue (triggers, policies, CHECK constraints, defaults) and
+-- that have no search_path of their own. The functions of the queue have one, pg_catalog and pg_temp, which also
+-- applies to the functions that they call: a name without a schema in such a function is not found.
+-- statement gives the function the path with which sessions of the queue's owner begin; may_alter: whether this role
+-- may run this statement. PostgreSQL's own functions, functions in C, and functions that only a disabled trigger calls
+-- are omitted. gw-migrate also runs this query before the queue is installed, so it must not call other functions of
+-- the queue.
 create or replace function {{.schema}}._gw_unpinned_functions()
   returns table (caller text, function text, may_alter boolean, statement text) language sql stable
   set search_path = pg_catalog, pg_temp

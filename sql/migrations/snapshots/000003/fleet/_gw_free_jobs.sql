@@ -1,5 +1,6 @@
--- Frees these jobs as _gw_recover_jobs does. A user's trigger may refuse the update of a job. The function then splits the list in halves
--- to free the other jobs; the refused job stays locked, and the function raises a warning. refused is the number of such jobs.
+-- Frees these jobs as _gw_recover_jobs does. A user's trigger may refuse the update of a job. The function then splits
+-- the list in halves to free the other jobs; the refused job stays locked, and the function raises a warning. refused
+-- is the number of such jobs.
 -- Locks: what _gw_recover_jobs locks.
 -- Raises 40001, 40P01, 55P03 and 57014, which do not depend on a job; nothing is freed then.
 create or replace function {{.schema}}._gw_free_jobs(

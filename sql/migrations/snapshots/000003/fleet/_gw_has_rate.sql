@@ -1,5 +1,5 @@
--- For workers, with each heartbeat: returns whether a limit with a rate may apply to jobs of this worker's tasks. A limit
--- counts the claim of a job as its start, so such a worker claims no job that would have to wait for a handler.
+-- For workers, with each heartbeat: returns whether a limit with a rate may apply to jobs of this worker's tasks. A
+-- limit counts the claim of a job as its start, so such a worker claims no job that would have to wait for a handler.
 create or replace function {{.schema}}._gw_has_rate(worker_id text)
   returns boolean language sql stable set search_path = pg_catalog, pg_temp
 as $$

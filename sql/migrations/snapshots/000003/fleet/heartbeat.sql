@@ -6,8 +6,8 @@
 -- missing is lost, and its handler should end. canceled_ids, reasons: jobs of this worker that cancel_jobs has
 -- canceled, whether in job_ids or not; their handlers should end, and the worker reports the outcomes as usual.
 -- registered false: the worker is not registered and should register.
--- running, waiting, claimed_ids: how many jobs the handlers run, how many claimed jobs wait for a handler, and their ids, running ones
--- first, of which a thousand are kept: for those who look, such as list_workers. Null: not told.
+-- running, waiting, claimed_ids: how many jobs the handlers run, how many claimed jobs wait for a handler, and their
+-- ids, running ones first, of which a thousand are kept: for those who look, such as list_workers. Null: not told.
 -- drained: drain_worker was called, and the worker must claim no more jobs; it runs those that it has.
 -- alone_waits: a suspect is waiting for get_job_alone; a worker that holds other jobs calls make_room.
 -- died, freed: the workers whose jobs are now all recovered, and the number of jobs that this call freed.

@@ -1,8 +1,8 @@
--- Roles other than the owner that have privileges on _private_jobs which gw has not granted, as with Graphile Worker: they
--- call the functions that Graphile Worker also has, and run Node workers. gw's versions of these functions read two tables of
--- gw, draw ids and call functions of gw, for which default privileges may have revoked EXECUTE.
--- lacks has the privileges that such a role does not have yet and needs for these calls, in the words of GRANT; a role that
--- only reads lacks nothing. None of these privileges lets a role change jobs in a new way. Names are quoted.
+-- Roles other than the owner that have privileges on _private_jobs which gw has not granted, as with Graphile Worker:
+-- they call the functions that Graphile Worker also has, and run Node workers. gw's versions of these functions read
+-- two tables of gw, draw ids and call functions of gw, for which default privileges may have revoked EXECUTE.
+-- lacks has the privileges that such a role does not have yet and needs for these calls, in the words of GRANT; a role
+-- that only reads lacks nothing. None of these privileges lets a role change jobs in a new way. Names are quoted.
 -- gw-migrate also runs this query before the queue is installed, so it must not call other functions of the queue.
 create or replace function {{.schema}}._gw_direct_roles()
   returns table (role text, privileges text[], lacks text[]) language sql stable set search_path = pg_catalog, pg_temp
@@ -69,9 +69,10 @@ $$;
 
 comment on function {{.schema}}._gw_direct_roles() is 'Internal: roles other than the owner that have privileges on _private_jobs which gw has not granted, as with Graphile Worker: they call the functions that Graphile Worker also has, and run Node workers.';
 
--- Grants these roles the privileges that they lack, and records them in _gw_shared_rights, so that they can be revoked when gw
--- is removed from the schema. Each migration that creates functions calls it at its end, because these roles may be in use.
--- After gw-migrate grants has revoked the privileges of public, these roles also lack the functions that Graphile Worker has.
+-- Grants these roles the privileges that they lack, and records them in _gw_shared_rights, so that they can be revoked
+-- when gw is removed from the schema. Each migration that creates functions calls it at its end, because these roles
+-- may be in use. After gw-migrate grants has revoked the privileges of public, these roles also lack the functions that
+-- Graphile Worker has.
 create or replace function {{.schema}}._gw_share_rights()
   returns void language plpgsql set search_path = pg_catalog, pg_temp
 as $$

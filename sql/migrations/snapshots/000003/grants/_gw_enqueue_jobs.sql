@@ -12,7 +12,8 @@ $$;
 
 comment on function {{.schema}}._gw_enqueue_jobs(json) is 'Internal: adds jobs in the order of the specs and returns their ids in that order.';
 
--- Returns the body of _gw_enqueue_jobs in the schema for roles. It raises 42501 for a task that the caller may not enqueue.
+-- Returns the body of _gw_enqueue_jobs in the schema for roles. It raises 42501 for a task that the caller may not
+-- enqueue.
 create or replace function {{.schema}}._gw_enqueue_jobs_body(api text)
   returns text language sql immutable set search_path = pg_catalog, pg_temp
 as $body$

@@ -1,6 +1,6 @@
--- Returns whether the role that called a function of the schema for roles may see payloads and what comes from them: the owner of the
--- queue, its members, and those who are granted worker or admin. The functions for roles run as the owner, so the role is that of SET
--- ROLE, or else of the session; nobody can set a role of which he is no member.
+-- Returns whether the role that called a function of the schema for roles may see payloads and what comes from them:
+-- the owner of the queue, its members, and those who are granted worker or admin. The functions for roles run as the
+-- owner, so the role is that of SET ROLE, or else of the session; nobody can set a role of which he is no member.
 create or replace function {{.schema}}._gw_sees_data()
   returns boolean language plpgsql stable set search_path = pg_catalog, pg_temp
 as $$

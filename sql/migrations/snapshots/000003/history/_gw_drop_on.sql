@@ -1,5 +1,5 @@
--- Returns the day on which a record made at this time may be dropped. Records that are kept for long are dropped by the week
--- or by the month, so that there are never more than about a hundred partitions.
+-- Returns the day on which a record made at this time may be dropped. Records that are kept for long are dropped by the
+-- week or by the month, so that there are never more than about a hundred partitions.
 create or replace function {{.schema}}._gw_drop_on(made_at timestamptz, keep_for interval)
   returns date language plpgsql immutable set search_path = pg_catalog, pg_temp
 as $$
@@ -25,8 +25,8 @@ $$;
 
 comment on function {{.schema}}._gw_slot_at(timestamptz) is 'Internal: returns where jobs that end at this time are recorded first: one of three slots, for ten minutes each.';
 
--- Returns where a job is or ran, as in "queue, limit:key": its queue, and for a running job with limits its lanes of these. Null: in no
--- queue and in no lane.
+-- Returns where a job is or ran, as in "queue, limit:key": its queue, and for a running job with limits its lanes of
+-- these. Null: in no queue and in no lane.
 create or replace function {{.schema}}._gw_place_of(queue_id integer, job_id bigint)
   returns text language plpgsql stable set search_path = pg_catalog, pg_temp set plan_cache_mode = force_generic_plan
   set enable_seqscan = off
@@ -51,8 +51,8 @@ $$;
 
 comment on function {{.schema}}._gw_place_of(integer, bigint) is 'Internal: returns where a job is or ran, as in "queue, limit:key": its queue, and for a running job with limits its lanes of these.';
 
--- Returns whether jobs with this job_queue_id may differ in their places: held ones in their queues, those of a queue in their lanes.
--- Callers inline it, which they can do because it is volatile, as pg_relation_size is.
+-- Returns whether jobs with this job_queue_id may differ in their places: held ones in their queues, those of a queue
+-- in their lanes. Callers inline it, which they can do because it is volatile, as pg_relation_size is.
 create or replace function {{.schema}}._gw_has_own_place(queue_id integer)
   returns boolean language sql
 as $$

@@ -1,9 +1,9 @@
--- Trigger: a statement has deleted jobs. It records the ends of those of kept tasks, and of those for which somebody waits or
--- whose result was asked for. All deletions are recorded, whoever makes them: a locked job was completed by its worker; the
--- setting gw.outcome has the outcome if that is not so; other jobs were removed. The settings gw.results and gw.result_ids have
--- results of completed jobs, and the ids of these jobs. One row of _gw_ended has the jobs of one task, worker and range of ids that end
--- together. A job with a key or whose payload or result is kept has a row of its own. If a record cannot be written, that is recorded for
--- doctor(), and the jobs end without it.
+-- Trigger: a statement has deleted jobs. It records the ends of those of kept tasks, and of those for which somebody
+-- waits or whose result was asked for. All deletions are recorded, whoever makes them: a locked job was completed by
+-- its worker; the setting gw.outcome has the outcome if that is not so; other jobs were removed. The settings
+-- gw.results and gw.result_ids have results of completed jobs, and the ids of these jobs. One row of _gw_ended has the
+-- jobs of one task, worker and range of ids that end together. A job with a key or whose payload or result is kept has
+-- a row of its own. If a record cannot be written, that is recorded for doctor(), and the jobs end without it.
 create or replace function {{.schema}}._gw_jobs_ended()
   returns trigger language plpgsql security definer set search_path = pg_catalog, pg_temp
   set plan_cache_mode = force_generic_plan set enable_sort = off -- for the groups, because comparing names is expensive

@@ -1,10 +1,10 @@
--- Moves the records of ended jobs from the slots of _gw_ended to _gw_history, where a row has up to a thousand jobs, sorted by
--- id, in about a tenth of the size; creates the partitions of _gw_history that this needs, and drops those whose time is over.
--- Workers call it by tidy. A slot is moved from ten minutes after its first record on.
--- If nobody calls it, records stay in the slots, and nothing fails. Security definer: only the owner may create, truncate and
--- drop partitions.
--- Locks: a slot that is moved, in exclusive mode, so that no record is missed; partitions that are created or dropped. It
--- waits at most a tenth of a second for each, and otherwise leaves it for the next call.
+-- Moves the records of ended jobs from the slots of _gw_ended to _gw_history, where a row has up to a thousand jobs,
+-- sorted by id, in about a tenth of the size; creates the partitions of _gw_history that this needs, and drops those
+-- whose time is over. Workers call it by tidy. A slot is moved from ten minutes after its first record on.
+-- If nobody calls it, records stay in the slots, and nothing fails. Security definer: only the owner may create,
+-- truncate and drop partitions.
+-- Locks: a slot that is moved, in exclusive mode, so that no record is missed; partitions that are created or dropped.
+-- It waits at most a tenth of a second for each, and otherwise leaves it for the next call.
 create or replace function {{.schema}}._gw_pack_history()
   returns void language plpgsql security definer set search_path = pg_catalog, pg_temp set lock_timeout = '100ms'
   set enable_nestloop = on set jit = off
@@ -73,8 +73,8 @@ $$;
 comment on function {{.schema}}._gw_make_history(date[]) is 'Internal: creates the partitions of _gw_history for these days that do not exist.';
 
 -- Copies the records of a slot of _gw_ended to _gw_history: those of one hour in a row, however late the call comes.
--- Performance: the records are sorted before they are grouped, because each array_agg with an order of its own would sort them
--- again.
+-- Performance: the records are sorted before they are grouped, because each array_agg with an order of its own would
+-- sort them again.
 create or replace function {{.schema}}._gw_pack_slot(slot integer)
   returns void language sql set search_path = pg_catalog, pg_temp set enable_hashagg = off set jit = off
 as $$

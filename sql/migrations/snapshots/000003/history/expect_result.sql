@@ -1,10 +1,11 @@
--- Waiting for jobs. Whoever waits for a job, or wants its result, asks for it by a row of _gw_expected, in which the end of
--- the job is recorded, whether its task is kept or not.
+-- Waiting for jobs. Whoever waits for a job, or wants its result, asks for it by a row of _gw_expected, in which the
+-- end of the job is recorded, whether its task is kept or not.
 
--- Asks for the end and the result of a job. A producer calls it in the transaction that adds the job, so that nothing is missed.
+-- Asks for the end and the result of a job. A producer calls it in the transaction that adds the job, so that nothing
+-- is missed.
 -- kept_for: how long the answer can be read by job_results; from now on.
--- The call has no effect for a job that does not exist, and, if the caller may not see the payloads of all jobs, for one that this
--- transaction has not added.
+-- The call has no effect for a job that does not exist, and, if the caller may not see the payloads of all jobs, for
+-- one that this transaction has not added.
 -- Raises GWOIV (kept_for), GWOJN (job_id is null).
 create or replace function {{.schema}}.expect_result(
   job_id   bigint,
@@ -31,8 +32,8 @@ $$;
 comment on function {{.schema}}.expect_result(bigint, interval) is
   'Asks for the end and the result of a job, to be read by job_results() for kept_for. A producer calls it in the transaction that adds the job.';
 
--- Returns whether a row that this transaction sees was written by it, which is so while the row's writer is in progress. A subtransaction
--- has a number of its own, above that of the transaction.
+-- Returns whether a row that this transaction sees was written by it, which is so while the row's writer is in
+-- progress. A subtransaction has a number of its own, above that of the transaction.
 create or replace function {{.schema}}._gw_is_added_here(writer xid)
   returns boolean language plpgsql volatile set search_path = pg_catalog, pg_temp
 as $$
@@ -48,11 +49,11 @@ $$;
 
 comment on function {{.schema}}._gw_is_added_here(xid) is 'Internal: returns whether a row that this transaction sees was written by it, which is so while the row''s writer is in progress.';
 
--- Asks to be notified of the ends of jobs, on the channel jobs:end, with the id of the job, as expect_result does for those
--- that exist. Returns false if notifications are not sent yet, because open transactions have changed jobs; ask job_results
--- again from time to time in any case.
--- Only a role with the rights of the owner makes sure of it itself; for others the next heartbeat of a worker does: the lock that it needs
--- lasts to the end of the transaction, which a stranger's may not.
+-- Asks to be notified of the ends of jobs, on the channel jobs:end, with the id of the job, as expect_result does for
+-- those that exist. Returns false if notifications are not sent yet, because open transactions have changed jobs; ask
+-- job_results again from time to time in any case.
+-- Only a role with the rights of the owner makes sure of it itself; for others the next heartbeat of a worker does: the
+-- lock that it needs lasts to the end of the transaction, which a stranger's may not.
 -- Locks: for such a role, what _gw_watch_ends_aside locks.
 create or replace function {{.schema}}.await_jobs(
   job_ids  bigint[],
@@ -80,8 +81,9 @@ $$;
 comment on function {{.schema}}.await_jobs(bigint[], interval) is
   'Asks to be notified of the ends of jobs, on the channel jobs:end, with the id of the job. Returns false if notifications are not sent yet; call job_results() again from time to time in any case.';
 
--- Returns those of these jobs that have ended, and how: completed, removed, permanently_failed, or gone (completed or removed,
--- or never added: nobody asked). A failed job that has attempts left has not ended. error: the last error of a failed job.
+-- Returns those of these jobs that have ended, and how: completed, removed, permanently_failed, or gone (completed or
+-- removed, or never added: nobody asked). A failed job that has attempts left has not ended. error: the last error of a
+-- failed job.
 -- result: what the worker reported, if expect_result asked for it or the task keeps results.
 create or replace function {{.schema}}.job_results(
   job_ids bigint[]

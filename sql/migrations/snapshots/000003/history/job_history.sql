@@ -1,14 +1,15 @@
--- Returns what is recorded of a job of a kept task: one line per attempt, and one for an end that was no attempt, oldest
--- first. The last line of a job that has gone is its end. Times are exact to a microsecond, or after ten to twenty minutes to
--- a tenth of a millisecond and seven digits.
--- outcome: completed; failed (tried again); permanently_failed; snoozed; returned (the attempt does not count: not started, or
--- interrupted); recovered (its worker died); canceled; replaced (by its key while it ran); removed.
--- attempt: the number of the attempt; a returned one has the number of the next. worker_id and started_at (the claim) are null
--- for an end without a worker.
--- place: the named queue, and the lanes of a job with limits. error: the first line. payload and result: if the task keeps
--- them.
+-- Returns what is recorded of a job of a kept task: one line per attempt, and one for an end that was no attempt,
+-- oldest first. The last line of a job that has gone is its end. Times are exact to a microsecond, or after ten to
+-- twenty minutes to a tenth of a millisecond and seven digits.
+-- outcome: completed; failed (tried again); permanently_failed; snoozed; returned (the attempt does not count: not
+-- started, or interrupted); recovered (its worker died); canceled; replaced (by its key while it ran); removed.
+-- attempt: the number of the attempt; a returned one has the number of the next. worker_id and started_at (the claim)
+-- are null for an end without a worker.
+-- place: the named queue, and the lanes of a job with limits. error: the first line. payload and result: if the task
+-- keeps them.
 -- Locks: the tables of the history, in access share mode.
--- Performance: rows of other tasks may span the job's id, so the ids of a row are compared before its records are unpacked.
+-- Performance: rows of other tasks may span the job's id, so the ids of a row are compared before its records are
+-- unpacked.
 create or replace function {{.schema}}.job_history(
   job_id bigint
 )

@@ -1,9 +1,9 @@
--- Returns recorded attempts and ends of jobs that match all given conditions, latest first, without payloads and results.
--- task, job_outcome, worker, job_key: the value is the same. failures: only failed, permanently_failed and recovered ones.
--- since, until: ended_at in [since, until).
+-- Returns recorded attempts and ends of jobs that match all given conditions, latest first, without payloads and
+-- results. task, job_outcome, worker, job_key: the value is the same. failures: only failed, permanently_failed and
+-- recovered ones. since, until: ended_at in [since, until).
 -- To continue after a row, pass its ended_at as before_at and its job_id as before_id.
--- Without a key, the function reads what ended in growing spans of time before until, so rare records are searched in all of
--- the time.
+-- Without a key, the function reads what ended in growing spans of time before until, so rare records are searched in
+-- all of the time.
 -- Locks: the tables of the history, in access share mode.
 -- Raises GWILM (max_rows is negative).
 create or replace function {{.schema}}.list_history(

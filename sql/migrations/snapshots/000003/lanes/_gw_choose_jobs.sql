@@ -1,8 +1,8 @@
--- Decides what becomes of the candidates of a claim, in their order: each takes its places at its gates and starts, or goes into its
--- lane, or stays where it is: in its queue, or incoming if no limit of its task has by. chosen: those that start, most at most, and those that go into their lanes. lane_ids: open lanes that have no job or whose gates
--- are full. more: another round may start more.
--- If an open lane has no job any more, its room is kept for the lanes that wait for it, which the next round opens: incoming jobs do not
--- use it in this round.
+-- Decides what becomes of the candidates of a claim, in their order: each takes its places at its gates and starts, or
+-- goes into its lane, or stays where it is: in its queue, or incoming if no limit of its task has by. chosen: those
+-- that start, most at most, and those that go into their lanes. lane_ids: open lanes that have no job or whose gates
+-- are full. more: another round may start more. If an open lane has no job any more, its room is kept for the lanes
+-- that wait for it, which the next round opens: incoming jobs do not use it in this round.
 create or replace function {{.schema}}._gw_choose_jobs(
   candidates {{.schema}}._gw_candidate[], most integer, at timestamptz, out chosen {{.schema}}._gw_candidate[],
   out lane_ids integer[], out more boolean)
@@ -19,7 +19,8 @@ begin
   chosen := array[]::{{.schema}}._gw_candidate[];
   lane_ids := array[]::integer[];
   more := false;
-  -- In a statement of its own: with a subquery as its argument, _gw_gate_rooms is not inlined, and planned in each call.
+  -- In a statement of its own: with a subquery as its argument, _gw_gate_rooms is not inlined, and planned in each
+  -- call.
   gate_ids := array(select distinct g.id from unnest(candidates) as u cross join unnest(u.gates) as g (id));
   select array_agg(r.gate_id), array_agg(r.room) into gate_ids, rooms from {{.schema}}._gw_gate_rooms(gate_ids, at) as r;
   foreach c in array candidates loop

@@ -1,8 +1,9 @@
--- Starts the jobs of a claim while there are limits, pauses, or jobs that were left from these, and returns their ids. It is the claim
--- of jobs under limits; if there is no work under limits for its tasks, it is the ordinary search among the other tasks.
--- It locks the limits of the tasks that have work and holds them to the end of the transaction: so claims under one limit follow each
--- other, and gates and lanes are changed by one session at a time. It locks in one statement and reads in the next. Nothing waits.
--- Above READ COMMITTED the snapshot may be older than the locks, so only jobs without limits start.
+-- Starts the jobs of a claim while there are limits, pauses, or jobs that were left from these, and returns their ids.
+-- It is the claim of jobs under limits; if there is no work under limits for its tasks, it is the ordinary search among
+-- the other tasks. It locks the limits of the tasks that have work and holds them to the end of the transaction: so
+-- claims under one limit follow each other, and gates and lanes are changed by one session at a time. It locks in one
+-- statement and reads in the next. Nothing waits. Above READ COMMITTED the snapshot may be older than the locks, so
+-- only jobs without limits start.
 -- Locks: rows of _gw_limits by id, queues, jobs; all without waiting.
 create or replace function {{.schema}}._gw_claim_limited(claim {{.schema}}._gw_claim)
   returns bigint[] language plpgsql set search_path = pg_catalog, pg_temp -- get_job_batch sets the planner options
@@ -32,8 +33,8 @@ begin
   end if;
   held := {{.schema}}._gw_take_limits(tasks);
   missed := exists (select from unnest(tasks) as t where not t.limit_ids <@ held);
-  -- As they are now. From here on they stay so, because who changes them needs a lock that this transaction has; only the first limit of
-  -- a task without limits needs none, and counts from the next claim on.
+  -- As they are now. From here on they stay so, because who changes them needs a lock that this transaction has; only
+  -- the first limit of a task without limits needs none, and counts from the next claim on.
   tasks := array(select row(t.*)::{{.schema}}._gw_limited_task
                    from unnest({{.schema}}._gw_limited_tasks(claim.task_ids, limited, claim.claimed_at)) as t
                   where t.limit_ids <@ held and is_fresh);
@@ -62,9 +63,9 @@ $$;
 
 comment on function {{.schema}}._gw_claim_limited({{.schema}}._gw_claim) is 'Internal: starts the jobs of a claim while there are limits, pauses, or jobs that were left from these, and returns their ids.';
 
--- One look at the jobs of a claim: reads the first ones, decides, locks, starts. most: how many may start. wide: how many it looks
--- at, at least, of each task. turns_first: if incoming jobs of a fair limit were found, they only go into lanes, and none starts, so that the next
--- round can order by turn. more: another round may start more.
+-- One look at the jobs of a claim: reads the first ones, decides, locks, starts. most: how many may start. wide: how
+-- many it looks at, at least, of each task. turns_first: if incoming jobs of a fair limit were found, they only go into
+-- lanes, and none starts, so that the next round can order by turn. more: another round may start more.
 create or replace function {{.schema}}._gw_claim_round(
   claim {{.schema}}._gw_claim, tasks {{.schema}}._gw_limited_task[], limited integer[], most integer, wide integer,
   turns_first boolean, out ids bigint[], out gate_ids integer[], out more boolean)
@@ -79,8 +80,9 @@ declare
   choice       record;
 begin
   plain := {{.schema}}._gw_plain_candidates(claim, limited, greatest(wide, 50));
-  -- Queues are searched without the limited tasks of which no job can start, because the claim does not hold all of their limits, or a gate
-  -- that all of their jobs pass is full. If such a job is the first one of a queue that is found, the queue waits.
+  -- Queues are searched without the limited tasks of which no job can start, because the claim does not hold all of
+  -- their limits, or a gate that all of their jobs pass is full. If such a job is the first one of a queue that is
+  -- found, the queue waits.
   search.task_ids := array(select u.id
                              from unnest(claim.task_ids) as u (id)
                              left join unnest(tasks) as t on t.task_id = u.id
@@ -108,7 +110,8 @@ $$;
 
 comment on function {{.schema}}._gw_claim_round({{.schema}}._gw_claim, {{.schema}}._gw_limited_task[], integer[], integer, integer, boolean) is 'Internal: one look at the jobs of a claim: reads the first ones, decides, locks, starts.';
 
--- Locks the named queues of the chosen jobs, and returns those of the jobs that have none, or are the first of their queue now that it is
+-- Locks the named queues of the chosen jobs, and returns those of the jobs that have none, or are the first of their
+-- queue now that it is
 -- locked: by a later statement, which sees what the last holder of the queue committed.
 -- Locks: queues by id, without waiting.
 create or replace function {{.schema}}._gw_lock_heads(claim {{.schema}}._gw_claim, chosen {{.schema}}._gw_candidate[])

@@ -1,5 +1,5 @@
--- Returns for how long this many starts use up a rate. Rounded up to microseconds, so that the rate is never exceeded. The function
--- is a single expression, so callers inline it.
+-- Returns for how long this many starts use up a rate. Rounded up to microseconds, so that the rate is never exceeded.
+-- The function is a single expression, so callers inline it.
 create or replace function {{.schema}}._gw_charge(starts double precision, rate integer, per interval)
   returns interval language sql immutable
 as $$
@@ -9,12 +9,13 @@ $$;
 
 comment on function {{.schema}}._gw_charge(double precision, integer, interval) is 'Internal: returns for how long this many starts use up a rate.';
 
--- Returns how many more jobs may start at each of these gates (null: any number) and, if none, why and when that changes (null: at no
--- known time). reason: paused, closed, full or rate. A gate of a limit that was dropped is not returned.
--- Who holds the limits may start so many; for others the result is of the moment. A rate is one timestamp (GCRA): theoretic_at is
--- ahead of the clock by the charge of the starts that the rate has not made up for yet, and burst of them may be owed.
--- The function sets no search_path, so that PostgreSQL inlines it into the statements of claims. A gate that is named twice is returned
--- twice. offset 0: each gate is found by its id, also if the plan was made while the table was empty.
+-- Returns how many more jobs may start at each of these gates (null: any number) and, if none, why and when that
+-- changes (null: at no known time). reason: paused, closed, full or rate. A gate of a limit that was dropped is not
+-- returned. Who holds the limits may start so many; for others the result is of the moment. A rate is one timestamp
+-- (GCRA): theoretic_at is ahead of the clock by the charge of the starts that the rate has not made up for yet, and
+-- burst of them may be owed. The function sets no search_path, so that PostgreSQL inlines it into the statements of
+-- claims. A gate that is named twice is returned twice. offset 0: each gate is found by its id, also if the plan was
+-- made while the table was empty.
 create or replace function {{.schema}}._gw_gate_rooms(gate_ids integer[], at timestamptz)
   returns table (gate_id integer, room integer, opens_at timestamptz, reason text, running integer) language sql stable
   rows 2

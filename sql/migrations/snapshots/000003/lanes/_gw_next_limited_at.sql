@@ -1,6 +1,6 @@
--- What a claim under limits has left is known only to itself: it has passed over a limit that another one held, or has stopped at a bound;
--- or it has looked at everything, and what waits is not for this worker. So it leaves that in the setting gw.claim_left, with its
--- time and tasks, because the session may serve several workers.
+-- What a claim under limits has left is known only to itself: it has passed over a limit that another one held, or has
+-- stopped at a bound; or it has looked at everything, and what waits is not for this worker. So it leaves that in the
+-- setting gw.claim_left, with its time and tasks, because the session may serve several workers.
 
 -- Notes whether a claim of these tasks has left work.
 create or replace function {{.schema}}._gw_note_left_work(claim {{.schema}}._gw_claim, left_work boolean)
@@ -15,8 +15,8 @@ $$;
 
 comment on function {{.schema}}._gw_note_left_work({{.schema}}._gw_claim, boolean) is 'Internal: notes whether a claim of these tasks has left work.';
 
--- Returns when to search again for jobs under limits of these tasks (all if null); null if nothing is known to become due. If there is work
--- now, the result is soon. The result may be too early, never too late.
+-- Returns when to search again for jobs under limits of these tasks (all if null); null if nothing is known to become
+-- due. If there is work now, the result is soon. The result may be too early, never too late.
 create or replace function {{.schema}}._gw_next_limited_at(task_ids integer[])
   returns timestamptz language plpgsql volatile set search_path = pg_catalog, pg_temp
   set plan_cache_mode = force_generic_plan set enable_seqscan = off set enable_bitmapscan = off set jit = off

@@ -1,4 +1,5 @@
--- For a claim: opens as many of the lanes of these tasks that wait for one of these gates as it has room. The caller holds the limits.
+-- For a claim: opens as many of the lanes of these tasks that wait for one of these gates as it has room. The caller
+-- holds the limits.
 create or replace function {{.schema}}._gw_open_lanes(
   gate_ids integer[], tasks {{.schema}}._gw_limited_task[], most integer, at timestamptz)
   returns void language plpgsql set search_path = pg_catalog, pg_temp -- get_job_batch sets the planner options
@@ -40,9 +41,9 @@ $$;
 
 comment on function {{.schema}}._gw_waited_for(integer[]) is 'Internal: returns those of these gates, each once, for which lanes wait.';
 
--- Changes these gates, each of which is named once, and returns them, null if there are none. The caller holds the limits. A join by id
--- may be planned while the tables are empty; then it reads all gates for each row. A join by ctid has the same plan whatever the
--- estimates are.
+-- Changes these gates, each of which is named once, and returns them, null if there are none. The caller holds the
+-- limits. A join by id may be planned while the tables are empty; then it reads all gates for each row. A join by ctid
+-- has the same plan whatever the estimates are.
 create or replace function {{.schema}}._gw_count_at_gates(changes {{.schema}}._gw_gate_change[])
   returns integer[] language plpgsql set search_path = pg_catalog, pg_temp -- callers set the planner options
 as $$
@@ -70,8 +71,8 @@ $$;
 
 comment on function {{.schema}}._gw_count_at_gates({{.schema}}._gw_gate_change[]) is 'Internal: changes these gates, each of which is named once, and returns them, null if there are none.';
 
--- Counts what has ended at the gates of these limits, which the caller holds, and returns these gates, null if there are none. At most
--- 500 rows of a limit; the others are for the next claim.
+-- Counts what has ended at the gates of these limits, which the caller holds, and returns these gates, null if there
+-- are none. At most 500 rows of a limit; the others are for the next claim.
 create or replace function {{.schema}}._gw_count_ends(held integer[], at timestamptz)
   returns integer[] language plpgsql set search_path = pg_catalog, pg_temp -- get_job_batch sets the planner options
 as $$
@@ -107,8 +108,8 @@ $$;
 
 comment on function {{.schema}}._gw_count_ends(integer[], timestamptz) is 'Internal: counts what has ended at the gates of these limits, which the caller holds, and returns these gates, null if there are none.';
 
--- Gives the lanes of fair limits the turns of their gates: the lane with the fewest running jobs is first, then the one that has
--- started no job for the longest time. The caller holds the limits.
+-- Gives the lanes of fair limits the turns of their gates: the lane with the fewest running jobs is first, then the one
+-- that has started no job for the longest time. The caller holds the limits.
 create or replace function {{.schema}}._gw_set_turns(gate_ids integer[])
   returns void language plpgsql set search_path = pg_catalog, pg_temp -- get_job_batch sets the planner options
 as $$
@@ -126,9 +127,9 @@ $$;
 
 comment on function {{.schema}}._gw_set_turns(integer[]) is 'Internal: gives the lanes of fair limits the turns of their gates: the lane with the fewest running jobs is first, then the one that has started no job for the longest time.';
 
--- A lane waits for a gate only while something names the gate: a job that runs, or a row of _gw_gate_ends. Inserts such a row for
--- those of these gates for which lanes wait, and which have room now or at a known time. Returns those that have room now. The caller holds
--- the limits.
+-- A lane waits for a gate only while something names the gate: a job that runs, or a row of _gw_gate_ends. Inserts such
+-- a row for those of these gates for which lanes wait, and which have room now or at a known time. Returns those that
+-- have room now. The caller holds the limits.
 create or replace function {{.schema}}._gw_name_gates(gate_ids integer[], at timestamptz)
   returns integer[] language plpgsql set search_path = pg_catalog, pg_temp -- get_job_batch sets the planner options
 as $$

@@ -1,8 +1,8 @@
--- Starts the chosen jobs of a claim, and puts the others into their lanes; see _gw_choose_jobs. Rows that have changed since they were read,
--- or that another transaction has locked, stay as they are. The payloads of the jobs that start have at most claim.max_bytes together, but
--- there is at least one. lane_ids: further lanes that have another first job, or full gates. ids: the jobs that have started. gate_ids: the
--- gates that they have passed, and those for which the lanes wait now.
--- The caller holds the limits, and the queues of the jobs.
+-- Starts the chosen jobs of a claim, and puts the others into their lanes; see _gw_choose_jobs. Rows that have changed
+-- since they were read, or that another transaction has locked, stay as they are. The payloads of the jobs that start
+-- have at most claim.max_bytes together, but there is at least one. lane_ids: further lanes that have another first
+-- job, or full gates. ids: the jobs that have started. gate_ids: the gates that they have passed, and those for which
+-- the lanes wait now. The caller holds the limits, and the queues of the jobs.
 -- Locks: jobs, without waiting; rows of gates, lanes and queues, which the caller holds.
 create or replace function {{.schema}}._gw_start_jobs(
   claim {{.schema}}._gw_claim, chosen {{.schema}}._gw_candidate[], lane_ids integer[], out ids bigint[], out gate_ids integer[])
@@ -59,9 +59,9 @@ $$;
 
 comment on function {{.schema}}._gw_start_jobs({{.schema}}._gw_claim, {{.schema}}._gw_candidate[], integer[]) is 'Internal: starts the chosen jobs of a claim, and puts the others into their lanes; see _gw_choose_jobs.';
 
--- Gives lanes that have another first job, or whose gates are full, their new places and turns, and makes them wait for a gate that is full.
--- Returns the gates for which they wait. The turn is in the same update, because each one writes all indexes of the lane. The caller holds
--- the limits.
+-- Gives lanes that have another first job, or whose gates are full, their new places and turns, and makes them wait for
+-- a gate that is full. Returns the gates for which they wait. The turn is in the same update, because each one writes
+-- all indexes of the lane. The caller holds the limits.
 create or replace function {{.schema}}._gw_place_lanes(lane_ids integer[], at timestamptz)
   returns integer[] language plpgsql set search_path = pg_catalog, pg_temp -- get_job_batch sets the planner options
 as $$

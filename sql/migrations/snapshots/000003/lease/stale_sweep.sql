@@ -1,5 +1,5 @@
--- Runs reset_stale_locks at most once per setting stale_sweep_every in the whole fleet. Returns the number of jobs that it
--- freed, 0 if the sweep is not due. What may wait is done by tidy, in a call of its own.
+-- Runs reset_stale_locks at most once per setting stale_sweep_every in the whole fleet. Returns the number of jobs that
+-- it freed, 0 if the sweep is not due. What may wait is done by tidy, in a call of its own.
 -- Locks: the row of the sweep, or returns 0 if another transaction holds it; then what reset_stale_locks locks.
 -- Raises GWWEX unless expiry is positive and at most 1000 years.
 create or replace function {{.schema}}.stale_sweep(expiry interval default '4 hours')
@@ -25,10 +25,11 @@ $$;
 comment on function {{.schema}}.stale_sweep(interval) is
   'Runs reset_stale_locks if it is due: at most once per setting stale_sweep_every in the whole fleet. Returns the number of jobs that it freed, 0 if it was not due.';
 
--- Deletes expired rows of the side tables and packs the history, at most once per setting stale_sweep_every in the whole fleet.
--- Returns whether it was due. Work that fails is recorded for doctor(), and the other work is done all the same.
--- Locks: the row of this work, or returns false if another transaction holds it; then what _gw_drop_spent and _gw_pack_history
--- lock.
+-- Deletes expired rows of the side tables and packs the history, at most once per setting stale_sweep_every in the
+-- whole fleet. Returns whether it was due. Work that fails is recorded for doctor(), and the other work is done all the
+-- same.
+-- Locks: the row of this work, or returns false if another transaction holds it; then what _gw_drop_spent and
+-- _gw_pack_history lock.
 create or replace function {{.schema}}.tidy()
   returns boolean
   language plpgsql

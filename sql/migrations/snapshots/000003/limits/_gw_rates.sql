@@ -1,5 +1,5 @@
--- Returns what is wrong with numbers of a limit or of one of its lanes, as a part of an error; null: nothing. The last check keeps every
--- time that a rate yields within the range of a timestamp.
+-- Returns what is wrong with numbers of a limit or of one of its lanes, as a part of an error; null: nothing. The last
+-- check keeps every time that a rate yields within the range of a timestamp.
 create or replace function {{.schema}}._gw_wrong_numbers(max_running integer, rate integer, per interval, burst integer)
   returns text language plpgsql immutable set search_path = pg_catalog, pg_temp
 as $$
@@ -16,9 +16,9 @@ $$;
 
 comment on function {{.schema}}._gw_wrong_numbers(integer, integer, interval, integer) is 'Internal: returns what is wrong with numbers of a limit or of one of its lanes, as a part of an error; null: nothing.';
 
--- Returns theoretic_at of a gate after a change of its rate. old_span and new_span: the charge of the whole burst before and after; null:
--- no rate. The share of the burst that is owed stays the same, so that the new rate counts at once and the burst is not given twice. While
--- there is no rate, what was owed stays as it is, for a later rate.
+-- Returns theoretic_at of a gate after a change of its rate. old_span and new_span: the charge of the whole burst
+-- before and after; null: no rate. The share of the burst that is owed stays the same, so that the new rate counts at
+-- once and the burst is not given twice. While there is no rate, what was owed stays as it is, for a later rate.
 create or replace function {{.schema}}._gw_rescaled(
   theoretic_at timestamptz, at timestamptz, old_span interval, new_span interval)
   returns timestamptz language plpgsql immutable set search_path = pg_catalog, pg_temp
@@ -34,8 +34,8 @@ $$;
 
 comment on function {{.schema}}._gw_rescaled(timestamptz, timestamptz, interval, interval) is 'Internal: returns theoretic_at of a gate after a change of its rate.';
 
--- For sweeps: what a clock that was ahead has left in gates of these limits, which the caller holds, counts as now. A rate owes at
--- most a burst.
+-- For sweeps: what a clock that was ahead has left in gates of these limits, which the caller holds, counts as now. A
+-- rate owes at most a burst.
 create or replace function {{.schema}}._gw_set_back_rates(limit_ids integer[])
   returns void language plpgsql set search_path = pg_catalog, pg_temp set enable_seqscan = off set jit = off
 as $$

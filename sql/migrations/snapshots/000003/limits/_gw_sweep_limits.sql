@@ -1,7 +1,8 @@
--- For heartbeats: counts the gates anew, and mends what changes of the tables by hand, and Node's reset of old locks, have left: running jobs
--- that are gone, lanes whose first job they do not know, and jobs of lanes that do not exist. Bounded: at most a thousand lanes in each call,
--- from where the last call ended. Skips limits that another transaction holds. Deletes gates and lanes that nobody has used for a
--- while. Returns whether to call it again at once, because jobs of more lanes wait.
+-- For heartbeats: counts the gates anew, and mends what changes of the tables by hand, and Node's reset of old locks,
+-- have left: running jobs that are gone, lanes whose first job they do not know, and jobs of lanes that do not exist.
+-- Bounded: at most a thousand lanes in each call, from where the last call ended. Skips limits that another transaction
+-- holds. Deletes gates and lanes that nobody has used for a while. Returns whether to call it again at once, because
+-- jobs of more lanes wait.
 -- Locks: rows of _gw_limits, without waiting; then their gates and lanes.
 create or replace function {{.schema}}._gw_sweep_limits()
   returns boolean language plpgsql set search_path = pg_catalog, pg_temp set plan_cache_mode = force_generic_plan
@@ -111,8 +112,8 @@ $$;
 
 comment on function {{.schema}}._gw_next_lanes(integer) is 'Internal: returns the next lanes in which available jobs are, by their numbers, from where the last call ended.';
 
--- Deletes some of the lanes in which no job waits or runs, and of the gates that no lane has, that are not closed, and whose numbers
--- nobody has overridden. A rate keeps its gate until it is unused.
+-- Deletes some of the lanes in which no job waits or runs, and of the gates that no lane has, that are not closed, and
+-- whose numbers nobody has overridden. A rate keeps its gate until it is unused.
 create or replace function {{.schema}}._gw_drop_idle(held integer[], tasks integer[])
   returns void language plpgsql set search_path = pg_catalog, pg_temp -- the sweep sets the planner options
 as $$

@@ -1,5 +1,5 @@
--- Opens, before its time, a lane of a limit that a worker has closed by rate_limited(); lane null: all closed lanes of the
--- limit. Returns the number of opened lanes. Their jobs may start at once. The function does not end a pause.
+-- Opens, before its time, a lane of a limit that a worker has closed by rate_limited(); lane null: all closed lanes of
+-- the limit. Returns the number of opened lanes. Their jobs may start at once. The function does not end a pause.
 -- Records the act for list_audit if it opens a lane.
 -- Locks: what _gw_change_limits and _gw_lock_limits lock, for the tasks of the limit.
 -- Raises GWLNM, GWLHB.

@@ -1,5 +1,5 @@
--- Overrides the numbers of a limit for one of its lanes, such as a higher maximum for one customer. Null: the number of the
--- limit; a rate without burst has itself as its burst.
+-- Overrides the numbers of a limit for one of its lanes, such as a higher maximum for one customer. Null: the number of
+-- the limit; a rate without burst has itself as its burst.
 -- Locks: what _gw_change_limits and _gw_lock_limits lock, for the tasks of the limit.
 -- Raises GWLNM, GWLVA, GWLHB.
 create or replace function {{.schema}}.override_lane(

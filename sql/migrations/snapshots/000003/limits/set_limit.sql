@@ -1,19 +1,20 @@
 -- Limits how many jobs run at once, or start per interval. If there is a limit of this name, the call replaces it.
 -- tasks: the limit applies to the jobs of these tasks, of all tasks if null.
--- by: assigns each job to a lane, and the numbers of the limit apply to each lane: null, one lane for all jobs; 'flag:tenant', a job with
--- the flag tenant:42 has the lane 42; 'payload:field', a field of the payload. A job without such a flag or field is not limited.
--- max_running: how many jobs of a lane run at once. total_running: how many jobs of all lanes run at once. rate, per, burst:
--- how many jobs of a lane start per interval, and how many of them at once, by default rate. fair: the lanes take turns;
--- among jobs of equal priority the lane with the fewest running jobs comes first, then the lane that has started no job for
--- the longest time. strict: for how long a job of a worker that seems dead keeps its slots after another worker may run it; the
--- worker may only have stopped for a while. At least one of max_running, total_running, rate and fair is required. If several
--- fair limits apply to a job, the limit that was set first determines its turn. If several limits apply to a job, it starts when
--- all allow it.
--- A job in a named queue stays in its queue: it starts when its queue and its limits allow it, and the jobs behind it wait.
--- Claims that begin after the commit obey the limit. Jobs and lanes are not written, however many wait. Only workers of gw obey limits;
--- Node workers do not see waiting jobs of limited tasks, except in named queues.
--- If the limit changes, its lanes keep their overrides and closings unless by changes, and what a rate has started counts on.
--- Records the act for list_audit, as do the other functions that change limits and pauses.
+-- by: assigns each job to a lane, and the numbers of the limit apply to each lane: null, one lane for all jobs;
+-- 'flag:tenant', a job with the flag tenant:42 has the lane 42; 'payload:field', a field of the payload. A job without
+-- such a flag or field is not limited.
+-- max_running: how many jobs of a lane run at once. total_running: how many jobs of all lanes run at once. rate, per,
+-- burst: how many jobs of a lane start per interval, and how many of them at once, by default rate. fair: the lanes
+-- take turns; among jobs of equal priority the lane with the fewest running jobs comes first, then the lane that has
+-- started no job for the longest time. strict: for how long a job of a worker that seems dead keeps its slots after
+-- another worker may run it; the worker may only have stopped for a while. At least one of max_running, total_running,
+-- rate and fair is required. If several fair limits apply to a job, the limit that was set first determines its turn.
+-- If several limits apply to a job, it starts when all allow it.
+-- A job in a named queue stays in its queue: it starts when its queue and its limits allow it, and the jobs behind it
+-- wait. Claims that begin after the commit obey the limit. Jobs and lanes are not written, however many wait. Only
+-- workers of gw obey limits; Node workers do not see waiting jobs of limited tasks, except in named queues.
+-- If the limit changes, its lanes keep their overrides and closings unless by changes, and what a rate has started
+-- counts on. Records the act for list_audit, as do the other functions that change limits and pauses.
 -- Locks: what _gw_change_limits and _gw_lock_limits lock, for the tasks of the limit before and after.
 -- Raises GWLVA, GWLHB.
 create or replace function {{.schema}}.set_limit(
@@ -91,8 +92,8 @@ $$;
 comment on function {{.schema}}.set_limit(text, text[], text, integer, integer, integer, interval, integer, boolean, interval) is
   'Limits how many jobs run at once or start per interval; replaces the limit of this name if there is one. tasks: the tasks to which it applies, all if null. by: assigns jobs to lanes: null (one lane), flag:<name> or payload:<field>. max_running: jobs of a lane at once. total_running: jobs of all lanes at once. rate, per, burst: starts of a lane per interval, and at once (default: rate). fair: among jobs of equal priority the lane with the fewest running jobs comes first, then the lane that has started no job for the longest time. strict: for how long a job of a worker that seems dead keeps its slots after its recovery.';
 
--- Changes the gates of a limit as its numbers change. If by changes, the keys are others: the gates lose their overrides and closings, and
--- what one of them owes to the rate all owe, also those that are made later.
+-- Changes the gates of a limit as its numbers change. If by changes, the keys are others: the gates lose their
+-- overrides and closings, and what one of them owes to the rate all owe, also those that are made later.
 -- The caller holds the limit.
 create or replace function {{.schema}}._gw_change_gates(old {{.schema}}._gw_limits, new {{.schema}}._gw_limits)
   returns void language plpgsql set search_path = pg_catalog, pg_temp

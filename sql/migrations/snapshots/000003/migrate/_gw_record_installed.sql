@@ -1,5 +1,5 @@
--- Records the functions and triggers that this transaction has created, with a digest of each: only _gw_installed records
--- which objects belong to gw. doctor(), gw-migrate status and gw-migrate repair read it.
+-- Records the functions and triggers that this transaction has created, with a digest of each: only _gw_installed
+-- records which objects belong to gw. doctor(), gw-migrate status and gw-migrate repair read it.
 -- Raises undefined_object in an install with savepoints, which hide the transaction that has created a function.
 create or replace function {{.schema}}._gw_record_installed()
   returns void language plpgsql set search_path = pg_catalog, pg_temp

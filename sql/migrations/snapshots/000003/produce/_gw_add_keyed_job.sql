@@ -1,5 +1,5 @@
--- Adds or replaces the job under the key of a spec for add_job. The caller has checked the spec and holds the name locks.
--- queue_id is the job_queue_id: of its named queue, -1 (see _gw_incoming) or null.
+-- Adds or replaces the job under the key of a spec for add_job. The caller has checked the spec and holds the name
+-- locks. queue_id is the job_queue_id: of its named queue, -1 (see _gw_incoming) or null.
 -- The function never returns null and never loses a request. It locks a waiting row under the key and replaces it. If a
 -- worker has claimed that row already, locked_at is set and the function inserts a new job. A claim that comes later
 -- skips the locked row. If another transaction creates or moves the key between two statements, the loop starts again.

@@ -1,6 +1,7 @@
--- For add_job_once, debounce_job and throttle_job: checks the arguments and returns the record of the calls of this kind
--- under this key, locked until the transaction ends. If there is no record, it creates one whose job_id is null.
--- Locks: name locks and names as add_job, before the record; then the record. It waits for other calls under the same key.
+-- For add_job_once, debounce_job and throttle_job: checks the arguments and returns the record of the calls of this
+-- kind under this key, locked until the transaction ends. If there is no record, it creates one whose job_id is null.
+-- Locks: name locks and names as add_job, before the record; then the record. It waits for other calls under the same
+-- key.
 -- Raises GWOKY (no key), and what add_job raises for the arguments.
 create or replace function {{.schema}}._gw_hold_keyed_call(
   kind text, task text, key text, queue_name text, max_attempts integer, priority integer, flags text[])
@@ -36,9 +37,9 @@ $$;
 
 comment on function {{.schema}}._gw_hold_keyed_call(text, text, text, text, integer, integer, text[]) is 'Internal: for add_job_once, debounce_job and throttle_job: checks the arguments and returns the record of the calls of this kind under this key, locked until the transaction ends.';
 
--- Adds the job of such a call, and stores the record of it. Returns the job as these functions do. If the job must be new, because
--- none waited under the key when the caller looked, and add_job would replace one that has been added since, the function
--- does nothing and returns nulls.
+-- Adds the job of such a call, and stores the record of it. Returns the job as these functions do. If the job must be
+-- new, because none waited under the key when the caller looked, and add_job would replace one that has been added
+-- since, the function does nothing and returns nulls.
 -- Locks: as add_job; the caller holds the record.
 create or replace function {{.schema}}._gw_add_held_job(
   held         {{.schema}}._gw_keyed_calls, -- what is stored, but for the id of the job
@@ -87,8 +88,8 @@ $$;
 
 comment on function {{.schema}}._gw_add_held_job({{.schema}}._gw_keyed_calls, {{.schema}}.job_spec, boolean) is 'Internal: adds the job of such a call, and stores the record of it.';
 
--- Locks the job under a key and, if it waits and has not failed permanently, returns its id, run_at and attempts; nulls if it does
--- not, or if there is none.
+-- Locks the job under a key and, if it waits and has not failed permanently, returns its id, run_at and attempts; nulls
+-- if it does not, or if there is none.
 -- Locks: the row under the key.
 create or replace function {{.schema}}._gw_waiting_job(
   job_key text, out id bigint, out run_at timestamptz, out attempts smallint)

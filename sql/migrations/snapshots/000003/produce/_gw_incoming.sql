@@ -1,6 +1,7 @@
--- Returns those of the tasks whose jobs without a named queue are added with -1 in job_queue_id, because a limit applies to the task,
--- or it is paused; null: none. Claims check what applies, so an answer of an older snapshot does no harm; the number hides the jobs from Node workers.
--- Callers call it only if _gw_limit_changes has a page. It has the rights of the owner, because roles that add jobs may not read limits.
+-- Returns those of the tasks whose jobs without a named queue are added with -1 in job_queue_id, because a limit
+-- applies to the task, or it is paused; null: none. Claims check what applies, so an answer of an older snapshot does
+-- no harm; the number hides the jobs from Node workers. Callers call it only if _gw_limit_changes has a page. It has
+-- the rights of the owner, because roles that add jobs may not read limits.
 create or replace function {{.schema}}._gw_incoming(identifiers text[])
   returns text[] language plpgsql stable security definer set search_path = pg_catalog, pg_temp
   set jit = off -- add_job forbids scans of tables, which makes this query look expensive

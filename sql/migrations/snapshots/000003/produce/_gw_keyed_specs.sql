@@ -1,4 +1,5 @@
--- The steps of _gw_add_keyed_jobs, which sets the options of the planner. Each spec is an element of jobs, in the order of the specs.
+-- The steps of _gw_add_keyed_jobs, which sets the options of the planner. Each spec is an element of jobs, in the order
+-- of the specs.
 
 -- Returns the specs with their tasks and queues, whose names exist and are held. incoming: see _gw_incoming.
 create or replace function {{.schema}}._gw_keyed_specs(specs {{.schema}}.job_spec[], incoming text[])
@@ -26,8 +27,9 @@ $$;
 
 comment on function {{.schema}}._gw_keyed_specs({{.schema}}.job_spec[], text[]) is 'Internal: returns the specs with their tasks and queues, whose names exist and are held.';
 
--- Returns the jobs with the ids that new rows get: keys are locked in sorted order, but ids follow the order of the specs. A spec
--- whose job is already waiting draws no id, nor does the second spec with the same key. An id that was drawn is kept.
+-- Returns the jobs with the ids that new rows get: keys are locked in sorted order, but ids follow the order of the
+-- specs. A spec whose job is already waiting draws no id, nor does the second spec with the same key. An id that was
+-- drawn is kept.
 create or replace function {{.schema}}._gw_draw_job_ids(jobs {{.schema}}._gw_keyed_spec[], job_keys text[])
   returns {{.schema}}._gw_keyed_spec[] language plpgsql set search_path = pg_catalog, pg_temp
 as $$
@@ -73,8 +75,9 @@ $$;
 
 comment on function {{.schema}}._gw_insert_keyed_jobs({{.schema}}._gw_keyed_spec[]) is 'Internal: inserts the jobs that have such an id, if there is no row under their key.';
 
--- Locks the rows under the keys, and returns a key whose row is busy or gone, or the jobs with the ids of those that are done: they
--- were inserted, or are added here one by one, because the job under the key is not waiting or several specs share it.
+-- Locks the rows under the keys, and returns a key whose row is busy or gone, or the jobs with the ids of those that
+-- are done: they were inserted, or are added here one by one, because the job under the key is not waiting or several
+-- specs share it.
 -- Locks: the rows under the keys, without waiting for them.
 create or replace function {{.schema}}._gw_lock_keyed_jobs(
   inout jobs {{.schema}}._gw_keyed_spec[], job_key_mode text, out busy_key text)
@@ -115,8 +118,8 @@ $$;
 
 comment on function {{.schema}}._gw_lock_keyed_jobs({{.schema}}._gw_keyed_spec[], text) is 'Internal: locks the rows under the keys, and returns a key whose row is busy or gone, or the jobs with the ids of those that are done: they were inserted, or are added here one by one, because the job under the key is not waiting or several specs share it.';
 
--- Replaces the waiting jobs of all specs that are not done, and returns all jobs, in the order of the specs. It returns no row
--- if one job is busy.
+-- Replaces the waiting jobs of all specs that are not done, and returns all jobs, in the order of the specs. It returns
+-- no row if one job is busy.
 -- Locks: the rows under the keys, without waiting for them.
 create or replace function {{.schema}}._gw_replace_keyed_jobs(
   jobs {{.schema}}._gw_keyed_spec[], job_key_mode text)

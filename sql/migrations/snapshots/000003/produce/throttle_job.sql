@@ -1,9 +1,11 @@
--- Adds a job whose run_at is at least the interval every after that of the last job of such a call under its key: the first
--- call adds a job that is due now; calls within the interval share one that is due at its end. A call while this job waits
--- under the key replaces its payload and options, as add_job() does, but not the run_at that such calls have given it. If a
--- job under the key has failed and waits for its next attempt, its run_at is kept, and the interval counts from then, unless it is
+-- Adds a job whose run_at is at least the interval every after that of the last job of such a call under its key: the
+-- first call adds a job that is due now; calls within the interval share one that is due at its end. A call while this
+-- job waits under the key replaces its payload and options, as add_job() does, but not the run_at that such calls have
+-- given it. If a job under the key has failed and waits for its next attempt, its run_at is kept, and the interval
+-- counts from then, unless it is
 -- infinite: then the job is due after the interval.
--- Locks: as _gw_hold_keyed_call, then the row under the key, then as add_job. Calls under the same key wait for each other.
+-- Locks: as _gw_hold_keyed_call, then the row under the key, then as add_job. Calls under the same key wait for each
+-- other.
 -- Raises GWOKY (no key), GWOIV (interval), and what add_job raises.
 create or replace function {{.schema}}.throttle_job(
   task         text,
@@ -31,8 +33,8 @@ begin
   loop
     held := last;
     waiting := {{.schema}}._gw_waiting_job(key);
-    -- began_at is the run_at of the last of these jobs. It is later than the next interval if jobs were removed before they started; a job
-    -- that an operator had parked for centuries counts for a hundred intervals.
+    -- began_at is the run_at of the last of these jobs. It is later than the next interval if jobs were removed before
+    -- they started; a job that an operator had parked for centuries counts for a hundred intervals.
     if (waiting.id = held.job_id) is not true then
       held.began_at := greatest(now(), case when held.job_id is not null then least(held.began_at, clock_timestamp() + 100 * every) + every end);
     end if;

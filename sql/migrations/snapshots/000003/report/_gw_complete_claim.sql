@@ -1,5 +1,5 @@
--- Completes jobs of one claim, or, if lease is null, jobs that the worker holds by any lease: deletes their rows and frees their
--- queues. Returns the ids of the completed jobs, or null if all were completed.
+-- Completes jobs of one claim, or, if lease is null, jobs that the worker holds by any lease: deletes their rows and
+-- frees their queues. Returns the ids of the completed jobs, or null if all were completed.
 -- at_once: the transaction does nothing else; see _gw_release.
 -- Locks: job rows by id, then queue rows by id.
 -- Raises GWWOB if an id is null or repeated.

@@ -1,6 +1,6 @@
--- Trigger: a statement has freed a named queue. If the queue is paused, its pause takes it. If the next job of the queue
--- is due, the trigger notifies the workers: the worker that freed the queue may have searched for jobs before the queue
--- was free.
+-- Trigger: a statement has freed a named queue. If the queue is paused, its pause takes it. If the next job of the
+-- queue is due, the trigger notifies the workers: the worker that freed the queue may have searched for jobs before the
+-- queue was free.
 -- The trigger is deferred to the commit, because a job may be added to the queue while the transaction is open; a
 -- worker notified of that job finds the queue locked. Above READ COMMITTED the snapshot may be too old to show such a
 -- job, so the trigger notifies in any case.

@@ -1,7 +1,7 @@
 -- For a worker whose jobs were refused by the service that they call, for example with the status 429 and Retry-After:
--- returns the jobs to the queue as return_job_batch does, so that the attempts do not count, and closes their gates, but not those of
--- all keys of a limit, for retry_in. A job without such gates is itself deferred for retry_in. Returns the new state of each job that
--- it changed, as return_job_batch does.
+-- returns the jobs to the queue as return_job_batch does, so that the attempts do not count, and closes their gates,
+-- but not those of all keys of a limit, for retry_in. A job without such gates is itself deferred for retry_in. Returns
+-- the new state of each job that it changed, as return_job_batch does.
 -- Locks: the job rows by id; queue rows by id.
 -- Raises GWWOB if the arrays do not match; GWWEX unless retry_in is positive and at most 1000 years.
 create or replace function {{.schema}}.rate_limited_batch(

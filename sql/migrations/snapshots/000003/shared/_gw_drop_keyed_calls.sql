@@ -1,6 +1,6 @@
--- Deletes the records of add_job_once, debounce_job and throttle_job that are no longer needed, a minute late: a call whose
--- transaction began while a record was needed goes by now(), and has to find it. A record whose job still waits although it
--- was due is checked again an hour later.
+-- Deletes the records of add_job_once, debounce_job and throttle_job that are no longer needed, a minute late: a call
+-- whose transaction began while a record was needed goes by now(), and has to find it. A record whose job still waits
+-- although it was due is checked again an hour later.
 -- Locks: the rows that it deletes; skips rows that other transactions have locked.
 create or replace function {{.schema}}._gw_drop_keyed_calls(most integer default 10000)
   returns void language sql set search_path = pg_catalog, pg_temp set enable_seqscan = off

@@ -1,8 +1,8 @@
--- Deletes rows of deleted jobs from a side table, and returns their number: contexts, steps or progress. It reads at most a
--- given number of rows per call. Each call continues where the previous one of any session ended, from the last row to the
--- first, so that rows of jobs that wait for a long time are not read each time. A sequence of the column job_id contains where.
--- Ids are never reused, so a row without a job never gets one later. At REPEATABLE READ a row that another transaction has
--- just deleted would raise an error, so there the function does nothing.
+-- Deletes rows of deleted jobs from a side table, and returns their number: contexts, steps or progress. It reads at
+-- most a given number of rows per call. Each call continues where the previous one of any session ended, from the last
+-- row to the first, so that rows of jobs that wait for a long time are not read each time. A sequence of the column
+-- job_id contains where. Ids are never reused, so a row without a job never gets one later. At REPEATABLE READ a row
+-- that another transaction has just deleted would raise an error, so there the function does nothing.
 -- Locks: the rows that it deletes; skips rows that other transactions have locked.
 create or replace function {{.schema}}._gw_drop_spent_rows(side regclass, most bigint)
   returns bigint language plpgsql set search_path = pg_catalog, pg_temp set enable_seqscan = off set jit = off
@@ -42,10 +42,10 @@ $$;
 
 comment on function {{.schema}}._gw_drop_spent_rows(regclass, bigint) is 'Internal: deletes rows of deleted jobs from a side table, and returns their number: contexts, steps or progress.';
 
--- Trigger: deletes old contexts at times when new ones are stored. Reading four contexts for each new one limits the table to
--- about twice the contexts that are needed: during one pass over all of them, a quarter as many are added. If there are
--- contexts but no jobs, a dump of the extension is being restored, whose triggers exist before the data; then nothing
--- is deleted.
+-- Trigger: deletes old contexts at times when new ones are stored. Reading four contexts for each new one limits the
+-- table to about twice the contexts that are needed: during one pass over all of them, a quarter as many are added. If
+-- there are contexts but no jobs, a dump of the extension is being restored, whose triggers exist before the data; then
+-- nothing is deleted.
 create or replace function {{.schema}}._gw_contexts_put()
   returns trigger language plpgsql set search_path = pg_catalog, pg_temp
 as $$

@@ -1,6 +1,6 @@
 -- Keeps the steps of a job whose revision a call of add_job has raised without replacing the job (unsafe_dedupe). Steps
--- belong to a revision, so every other change of the revision, also by Graphile Worker or by hand, leaves them behind. A
--- caller that may not change the table leaves them behind as well: the job then runs all its steps again.
+-- belong to a revision, so every other change of the revision, also by Graphile Worker or by hand, leaves them behind.
+-- A caller that may not change the table leaves them behind as well: the job then runs all its steps again.
 -- Locks: the rows of the steps; the caller holds the job row.
 create or replace function {{.schema}}._gw_keep_steps(job_id bigint, revision integer)
   returns void language plpgsql set search_path = pg_catalog, pg_temp set enable_seqscan = off

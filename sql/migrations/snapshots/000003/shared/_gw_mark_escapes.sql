@@ -1,8 +1,9 @@
--- Some JSON escapes stand for no text that the database can store: \u0000, half of a surrogate pair, and characters that its encoding
--- lacks. The type json stores them, but reading any part of such a value raises 22P05, 22P02 or 22023.
+-- Some JSON escapes stand for no text that the database can store: \u0000, half of a surrogate pair, and characters
+-- that its encoding lacks. The type json stores them, but reading any part of such a value raises 22P05, 22P02 or
+-- 22023.
 
--- Returns a pattern for these escapes, and more where it depends on the version which ones are converted: those above 007F, and
--- for LATIN1 since PostgreSQL 13 those above 00FF.
+-- Returns a pattern for these escapes, and more where it depends on the version which ones are converted: those above
+-- 007F, and for LATIN1 since PostgreSQL 13 those above 00FF.
 create or replace function {{.schema}}._gw_odd_escapes()
   returns text language sql stable set search_path = pg_catalog, pg_temp
 as $$
@@ -27,8 +28,8 @@ $$;
 
 comment on function {{.schema}}._gw_mark_escapes(json, text) is 'Internal: returns the JSON with a mark in place of the \u of these escapes.';
 
--- Returns a text of such JSON with U+FFFD for each of these escapes, or the escape itself if the encoding of the database
--- lacks U+FFFD.
+-- Returns a text of such JSON with U+FFFD for each of these escapes, or the escape itself if the encoding of the
+-- database lacks U+FFFD.
 create or replace function {{.schema}}._gw_without_marks(message text, mark text)
   returns text language sql stable set search_path = pg_catalog, pg_temp
 as $$

@@ -2,9 +2,9 @@
 -- was saved counts. A later attempt of the job finds it by job_steps() and need not run the step again. Call it in the
 -- transaction of the step's own writes: then both are committed, or neither.
 --
--- Steps stay when the job fails, is returned, snoozed, recovered or retried. They are deleted some time after the job. A
--- request that replaces the job under its key starts without steps, because it is another request; unsafe_dedupe, which
--- replaces nothing, keeps them.
+-- Steps stay when the job fails, is returned, snoozed, recovered or retried. They are deleted some time after the job.
+-- A request that replaces the job under its key starts without steps, because it is another request; unsafe_dedupe,
+-- which replaces nothing, keeps them.
 --
 -- Acts only while the worker holds the job (by this lease, if one is given): the job row stays locked until the
 -- transaction ends, so that nothing can free the job before that.
