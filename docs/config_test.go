@@ -131,7 +131,8 @@ func TestTheConfigFilesOfEachDocumentAreRight(t *testing.T) {
 					t.Fatal(err)
 				}
 			}
-			file, err := config.Parse(filepath.Join(dir, "gw.yaml"), block.code, func(string) string { return tourSecret })
+			file, err := config.Parse(filepath.Join(dir, "gw.yaml"), block.code,
+				func(string) string { return tourSecret })
 			if err != nil {
 				t.Errorf("%s:%d: %v", path, block.line, err)
 			} else if len(file.Tasks) == 0 {

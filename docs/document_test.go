@@ -34,7 +34,8 @@ func documents(t *testing.T) []string {
 	if err != nil {
 		t.Fatal(err)
 	}
-	return append(paths, filepath.Join(root, "README.md"), filepath.Join(root, "CHANGELOG.md"), filepath.Join(root, "CONTRIBUTING.md"))
+	return append(paths, filepath.Join(root, "README.md"), filepath.Join(root, "CHANGELOG.md"),
+		filepath.Join(root, "CONTRIBUTING.md"))
 }
 
 func read(t *testing.T, path string) string {

@@ -62,8 +62,9 @@ func documentedCodes(t *testing.T) map[string]string {
 
 // named are the codes of PostgreSQL that the queue's functions raise by their names.
 var named = map[string]string{
-	"duplicate_schema": "42P06", "duplicate_table": "42P07", "insufficient_privilege": "42501", "invalid_parameter_value": "22023",
-	"name_too_long": "42622", "undefined_object": "42704",
+	"duplicate_schema": "42P06", "duplicate_table": "42P07", "insufficient_privilege": "42501",
+	"invalid_parameter_value": "22023",
+	"name_too_long":           "42622", "undefined_object": "42704",
 }
 
 // raisedCodes returns the SQLSTATEs that the functions raise, each with a file that does.

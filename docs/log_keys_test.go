@@ -24,7 +24,8 @@ func TestTheKeysOfTheLogAreThoseOfItsTable(t *testing.T) {
 		}
 	}
 	used := []string{"time", "level", "msg"} // log/slog's own
-	for _, dir := range []string{"pkg/shim", "cmd/gw-run", "internal/connection", "internal/serve", "internal/task", "internal/health"} {
+	for _, dir := range []string{"pkg/shim", "cmd/gw-run", "internal/connection", "internal/serve", "internal/task",
+		"internal/health"} {
 		used = append(used, logKeys(t, filepath.Join(root, dir))...)
 	}
 	for _, key := range used {

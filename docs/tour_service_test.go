@@ -34,7 +34,8 @@ func TestTheServiceOfTheTourRefusesWhatIsNotSigned(t *testing.T) {
 		"not signed":        {"", now, http.StatusUnauthorized},
 		"with nothing":      {"v1,", now, http.StatusUnauthorized},
 	} {
-		request, err := http.NewRequestWithContext(t.Context(), http.MethodPost, "http://127.0.0.1:"+port, strings.NewReader(order))
+		request, err := http.NewRequestWithContext(t.Context(), http.MethodPost, "http://127.0.0.1:"+port,
+			strings.NewReader(order))
 		if err != nil {
 			t.Fatal(err)
 		}

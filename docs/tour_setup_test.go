@@ -43,7 +43,8 @@ func newTour(t *testing.T) *tour {
 		return strings.HasPrefix(variable, "PG") || strings.HasPrefix(variable, "DATABASE_URL=")
 	})
 	env = append(env, "GOBIN="+programs, "PATH="+programs+string(filepath.ListSeparator)+os.Getenv("PATH"),
-		"PGHOST="+server.Host, fmt.Sprintf("PGPORT=%d", server.Port), "PGUSER="+server.User, "PGPASSWORD="+server.Password)
+		"PGHOST="+server.Host, fmt.Sprintf("PGPORT=%d", server.Port), "PGUSER="+server.User,
+		"PGPASSWORD="+server.Password)
 	t.Cleanup(func() { dropWhatIsLeft(t, env, server.Database, name) })
 	return &tour{
 		t:         t,

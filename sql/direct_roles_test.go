@@ -22,7 +22,8 @@ func TestDirectRolesGetEveryFunctionThatTheyCall(t *testing.T) {
 	}
 
 	called := map[string]bool{}
-	roots := []string{"add_job", "add_jobs", "remove_job", "complete_jobs", "permanently_fail_jobs", "reschedule_jobs", "force_unlock_workers"}
+	roots := []string{"add_job", "add_jobs", "remove_job", "complete_jobs", "permanently_fail_jobs", "reschedule_jobs",
+		"force_unlock_workers"}
 	for todo := roots; len(todo) > 0; todo = todo[1:] {
 		body, isFunction := bodies[todo[0]]
 		if !isFunction || called[todo[0]] {

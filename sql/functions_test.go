@@ -19,7 +19,8 @@ const (
 // manyArguments are functions whose arguments are options as users give them: of a job, a limit or a search. The schema for roles
 // has _gw_enqueue_task for its users, with the name of the task.
 var manyArguments = []string{
-	"add_job", "add_job_once", "debounce_job", "_gw_enqueue_task", "cron_schedule", "set_limit", "list_history", "list_jobs",
+	"add_job", "add_job_once", "debounce_job", "_gw_enqueue_task", "cron_schedule", "set_limit", "list_history",
+	"list_jobs",
 	"matching_job_ids", "search_jobs",
 }
 
@@ -127,7 +128,8 @@ func TestNoFunctionHasManyArguments(t *testing.T) {
 		}
 		found[f.name] = true
 		if !slices.Contains(manyArguments, f.name) {
-			t.Errorf("%s: %s has %d arguments, at most %d are allowed: %s", f.file, f.name, len(f.arguments), mostArguments,
+			t.Errorf("%s: %s has %d arguments, at most %d are allowed: %s", f.file, f.name, len(f.arguments),
+				mostArguments,
 				strings.Join(f.arguments, ", "))
 		}
 	}

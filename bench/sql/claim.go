@@ -22,7 +22,8 @@ var claimBatches = []struct{ n, calls int }{{1, 5000}, {10, 2000}, {100, 500}, {
 func claimScenario(ctx context.Context, b *bench) error {
 	all := b.contenders(ours, byHand)
 	times := report.Table{{"batch", "contender", "claim µs", "complete µs", "jobs/s"}}
-	ratios := report.Table{{"batch", "ours / reference", "at least", "holds", "ours / Node", "claim time, ours / reference",
+	ratios := report.Table{{"batch", "ours / reference", "at least", "holds", "ours / Node",
+		"claim time, ours / reference",
 		"complete time, ours / reference"}}
 	for _, batch := range claimBatches {
 		claim, complete, speed := map[string]stats.Series{}, map[string]stats.Series{}, map[string]stats.Series{}
@@ -38,18 +39,21 @@ func claimScenario(ctx context.Context, b *bench) error {
 			}
 		}
 		for _, c := range all {
-			times.Add(fmt.Sprint(batch.n), c.name, claim[c.name].Number(), complete[c.name].Number(), speed[c.name].Number())
+			times.Add(fmt.Sprint(batch.n), c.name, claim[c.name].Number(), complete[c.name].Number(),
+				speed[c.name].Number())
 		}
 		least := 0.85
 		if batch.n == 1 {
 			least = 0.8
 		}
 		toReference, toNode := speed["ours"].Over(speed["reference"]), speed["ours"].Over(speed["Node"])
-		ratios.Add(fmt.Sprint(batch.n), toReference.Ratio(), fmt.Sprint(least), toReference.AtLeast(least), toNode.Ratio(),
+		ratios.Add(fmt.Sprint(batch.n), toReference.Ratio(), fmt.Sprint(least), toReference.AtLeast(least),
+			toNode.Ratio(),
 			claim["ours"].Over(claim["reference"]).Ratio(), complete["ours"].Over(complete["reference"]).Ratio())
 	}
 	b.Note("%d ready plain jobs, vacuumed and analysed; claim, then complete, by prepared statements over one connection; every "+
-		"row read in full. Times are the median of a round's calls; jobs/s count all of them, slow ones too.", b.Scale(claimJobs))
+		"row read in full. Times are the median of a round's calls; jobs/s count all of them, slow ones too.",
+		b.Scale(claimJobs))
 	b.Table(times)
 	b.Note("Speed (jobs/s) and time as ratios:")
 	b.Table(ratios)

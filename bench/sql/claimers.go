@@ -29,7 +29,8 @@ type claimersFigures struct{ speed, cpu, entries, waits, share stats.Series }
 // claimersScenario lets more and more sessions claim and complete jobs without a queue, each as fast as it can.
 func claimersScenario(ctx context.Context, b *bench) error {
 	contenders := []contender{ours, byHand}
-	t := report.Table{{"batch", "claimers", "ours, jobs/s", "to one claimer", "ours / reference", "server CPU, µs a job", "to one claimer",
+	t := report.Table{{"batch", "claimers", "ours, jobs/s", "to one claimer", "ours / reference",
+		"server CPU, µs a job", "to one claimer",
 		"index entries a job", "completions that wait", "share"}}
 	for _, batch := range claimersBatches {
 		single := map[string]*claimersFigures{}
@@ -40,7 +41,8 @@ func claimersScenario(ctx context.Context, b *bench) error {
 			}
 			for round := range b.Rounds {
 				for _, c := range harness.Turns(round, contenders) {
-					if err := b.measureClaimers(ctx, c, batch.n, claimers, max(b.Scale(batch.jobs), 2*batch.n*claimers*warmUp), found[c.name]); err != nil {
+					if err := b.measureClaimers(ctx, c, batch.n, claimers,
+						max(b.Scale(batch.jobs), 2*batch.n*claimers*warmUp), found[c.name]); err != nil {
 						return fmt.Errorf("%s, batch %d, %d claimers: %w", c.name, batch.n, claimers, err)
 					}
 				}
@@ -50,7 +52,8 @@ func claimersScenario(ctx context.Context, b *bench) error {
 			}
 			f, one := found[ours.name], single[ours.name]
 			t.Add(fmt.Sprint(batch.n), fmt.Sprint(claimers), f.speed.Number(), f.speed.Over(one.speed).Ratio(),
-				f.speed.Over(found[byHand.name].speed).Ratio(), f.cpu.Number(), f.cpu.Over(one.cpu).Ratio(), f.entries.Number(),
+				f.speed.Over(found[byHand.name].speed).Ratio(), f.cpu.Number(), f.cpu.Over(one.cpu).Ratio(),
+				f.entries.Number(),
 				f.waits.Number(), f.share.Number())
 			fmt.Fprintf(b.Progress, "batch %d, %d claimers\n", batch.n, claimers)
 		}
@@ -64,7 +67,8 @@ func claimersScenario(ctx context.Context, b *bench) error {
 }
 
 // measureClaimers adds the measurements of a round.
-func (b *bench) measureClaimers(ctx context.Context, c contender, batch, claimers, ready int, f *claimersFigures) (err error) {
+func (b *bench) measureClaimers(ctx context.Context, c contender, batch, claimers, ready int,
+	f *claimersFigures) (err error) {
 	db, err := b.copyOf(ctx, c)
 	if err != nil {
 		return err

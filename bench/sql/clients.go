@@ -50,7 +50,8 @@ func clientsScenario(ctx context.Context, b *bench) error {
 			if e.notify == "idle" {
 				least, holds = fmt.Sprint(clientsBudgets[clients]), toNode.AtLeast(clientsBudgets[clients])
 			}
-			t.Add(fmt.Sprint(clients), e.name, speeds[e.name].Number(), speeds[e.name].Over(speeds["bare"]).Ratio(), toNode.Ratio(),
+			t.Add(fmt.Sprint(clients), e.name, speeds[e.name].Number(), speeds[e.name].Over(speeds["bare"]).Ratio(),
+				toNode.Ratio(),
 				least, holds)
 		}
 	}

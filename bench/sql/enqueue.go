@@ -89,13 +89,15 @@ func (b *bench) enqueueBulk(ctx context.Context) error {
 	if b.node.name != "" {
 		all = append(all,
 			enqueuer{name: "Node's add_jobs", contender: b.node, script: "add_jobs_1000", bulk: true},
-			enqueuer{name: "Node's add_jobs, keyed", contender: b.node, script: "add_jobs_1000_keyed", bulk: true, keyed: true})
+			enqueuer{name: "Node's add_jobs, keyed", contender: b.node, script: "add_jobs_1000_keyed", bulk: true,
+				keyed: true})
 	}
 	speeds, err := b.measureEnqueuers(ctx, all, true)
 	if err != nil {
 		return err
 	}
-	t := report.Table{{"1000 at once", "ms", "time to bare", "at most", "holds", "speed to Node's", "at least", "holds"}}
+	t := report.Table{{"1000 at once", "ms", "time to bare", "at most", "holds", "speed to Node's", "at least",
+		"holds"}}
 	for _, e := range all {
 		var millis stats.Series
 		for _, speed := range speeds[e.name] {
@@ -125,7 +127,8 @@ func (b *bench) measureEnqueuers(ctx context.Context, all []enqueuer, analysed b
 	speeds := map[string]stats.Series{}
 	for round := range b.Rounds {
 		for _, e := range harness.Turns(round, all) {
-			speed, err := b.measureEnqueuer(ctx, e, analysed, pgbench{script: e.script, clients: 1, time: b.pgbenchTime()})
+			speed, err := b.measureEnqueuer(ctx, e, analysed, pgbench{script: e.script, clients: 1,
+				time: b.pgbenchTime()})
 			if err != nil {
 				return nil, fmt.Errorf("%s: %w", e.name, err)
 			}
@@ -167,13 +170,16 @@ func (b *bench) measureEnqueuer(ctx context.Context, e enqueuer, analysed bool, 
 // benchSpecs creates the specs for the scripts of add_jobs: twenty times a thousand, with and without keys. They are
 // stored uncompressed, because a parameter is not compressed either.
 var benchSpecs = []string{
-	"create table bench_specs (number integer primary key, specs " + queue.Schema + ".job_spec[], keyed " + queue.Schema + ".job_spec[])",
+	"create table bench_specs (number integer primary key, specs " + queue.Schema + ".job_spec[], keyed " +
+		queue.Schema + ".job_spec[])",
 	"alter table bench_specs alter specs set storage external, alter keyed set storage external",
-	"insert into bench_specs select n, " + specs("null") + ", " + specs("'key-' || 1000 * (n - 1) + i") + " from generate_series(1, 20) as s (n)",
+	"insert into bench_specs select n, " + specs("null") + ", " + specs("'key-' || 1000 * (n - 1) + i") +
+		" from generate_series(1, 20) as s (n)",
 	"vacuum (analyze) bench_specs",
 }
 
 func specs(key string) string {
-	return "array(select row('" + queue.Task + "', '{\"number\": 1}', null, null, null, " + key + ", null, null)::" + queue.Schema +
+	return "array(select row('" + queue.Task + "', '{\"number\": 1}', null, null, null, " + key + ", null, null)::" +
+		queue.Schema +
 		".job_spec from generate_series(1, 1000) as s (i))"
 }

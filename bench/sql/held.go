@@ -22,7 +22,8 @@ const (
 
 // heldScenario runs jobs while a transaction with a snapshot stays open, so that deleted rows cannot be removed.
 func heldScenario(ctx context.Context, b *bench) error {
-	t := report.Table{{"batch", "contender", "first tenth, jobs/s", "last tenth, jobs/s", "last / first", "at least", "holds",
+	t := report.Table{{"batch", "contender", "first tenth, jobs/s", "last tenth, jobs/s", "last / first", "at least",
+		"holds",
 		"jobs/s by tenth, medians"}}
 	for _, n := range []int{10, 500} {
 		all := b.contenders(ours)
@@ -89,7 +90,8 @@ func (b *bench) measureHeld(ctx context.Context, c contender, n int) (speeds []f
 		return nil, err
 	}
 	// The session that prepares the database holds the snapshot.
-	if err := db.Run(ctx, "begin isolation level repeatable read", "select count(*) from "+queue.JobsTable); err != nil {
+	if err := db.Run(ctx, "begin isolation level repeatable read",
+		"select count(*) from "+queue.JobsTable); err != nil {
 		return nil, err
 	}
 	start := time.Now()

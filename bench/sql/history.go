@@ -40,7 +40,8 @@ func (b *bench) historyCosts(ctx context.Context) error {
 		name string
 		kept bool
 	}{{"nothing is kept", false}, {"the task is kept", true}}
-	t := report.Table{{"batch", "case", "jobs/s", "to nothing kept", "WAL, B a job", "more WAL, B a job", "at most", "holds"}}
+	t := report.Table{{"batch", "case", "jobs/s", "to nothing kept", "WAL, B a job", "more WAL, B a job", "at most",
+		"holds"}}
 	err := b.With(ctx, map[string]string{"autovacuum": "off"}, func() error {
 		for _, n := range []int{1, 10, 500} {
 			found := make([]keeping, len(cases))
@@ -54,7 +55,8 @@ func (b *bench) historyCosts(ctx context.Context) error {
 				}
 			}
 			for i, c := range cases {
-				row := []string{fmt.Sprint(n), c.name, found[i].speed.Number(), found[i].speed.Over(found[0].speed).Ratio(), found[i].wal.Number(), "", "", ""}
+				row := []string{fmt.Sprint(n), c.name, found[i].speed.Number(),
+					found[i].speed.Over(found[0].speed).Ratio(), found[i].wal.Number(), "", "", ""}
 				if more := difference(found[i].wal, found[0].wal); n == 500 && c.kept {
 					row[5], row[6], row[7] = more.Number(), stats.Number(historyWAL), more.AtMost(historyWAL)
 				} else if c.kept {
@@ -170,8 +172,10 @@ func (b *bench) historyMonth(ctx context.Context) (err error) {
 		most        float64
 	}{
 		{"job_history of a job", "select * from " + q + ".job_history(" + id + ")", historyByID},
-		{"list_history of a task's failures, 100 rows", "select * from " + q + ".list_history(task => 'task3', failures => true)", 0},
-		{"task_stats of a day", "select * from " + q + ".task_stats('task3', now() - interval '8 days', now() - interval '7 days')", historyStats},
+		{"list_history of a task's failures, 100 rows", "select * from " + q +
+			".list_history(task => 'task3', failures => true)", 0},
+		{"task_stats of a day", "select * from " + q +
+			".task_stats('task3', now() - interval '8 days', now() - interval '7 days')", historyStats},
 		{"task_stats of a month", "select * from " + q + ".task_stats('task3', now() - interval '31 days', now())", 0},
 	} {
 		times, err := db.times(ctx, read.query)

@@ -34,7 +34,8 @@ func indexesScenario(ctx context.Context, b *bench) error {
 	}
 	b.Note("%d jobs, enqueued by add_jobs in calls of %d, then claimed up to %d at a time and completed; queued ones are in %d queues. "+
 		"µs and WAL bytes a job. Ratios are to the schema as it is. Autovacuum is off. What costs much more without an index, or is "+
-		"nothing (-), needs it; claims end after %s.", b.Scale(indexesJobs), indexesInsert, indexesClaim, indexesQueues, indexesPatience)
+		"nothing (-), needs it; claims end after %s.", b.Scale(indexesJobs), indexesInsert, indexesClaim, indexesQueues,
+		indexesPatience)
 	return b.With(ctx, map[string]string{"autovacuum": "off"}, func() error {
 		for _, queued := range []bool{false, true} {
 			times, wals := map[string]*footprint{}, map[string]*footprint{}
@@ -49,10 +50,12 @@ func indexesScenario(ctx context.Context, b *bench) error {
 				}
 			}
 			kind := map[bool]string{false: "plain jobs", true: "queued jobs"}[queued]
-			t := report.Table{{kind, "enqueue µs", "ratio", "claim µs", "ratio", "complete µs", "ratio", "enqueue B", "ratio", "claim B", "ratio",
+			t := report.Table{{kind, "enqueue µs", "ratio", "claim µs", "ratio", "complete µs", "ratio", "enqueue B",
+				"ratio", "claim B", "ratio",
 				"complete B", "ratio"}}
 			for _, v := range all {
-				t.Add(append(append([]string{v.name}, times[v.name].cells(times[all[0].name])...), wals[v.name].cells(wals[all[0].name])...)...)
+				t.Add(append(append([]string{v.name}, times[v.name].cells(times[all[0].name])...),
+					wals[v.name].cells(wals[all[0].name])...)...)
 			}
 			b.Table(t)
 		}

@@ -27,7 +27,8 @@ var serialCases = []struct{ queues, claimers int }{
 // serialScenario runs jobs of named queues, one at a time per claimer.
 func serialScenario(ctx context.Context, b *bench) error {
 	all := b.contenders(ours)
-	t := report.Table{{"queues", "claimers", "ours, jobs/s", "in vain", "to one claimer", "at least", "holds", "Node, jobs/s", "in vain",
+	t := report.Table{{"queues", "claimers", "ours, jobs/s", "in vain", "to one claimer", "at least", "holds",
+		"Node, jobs/s", "in vain",
 		"to one claimer", "ours / Node"}}
 	single := map[string]stats.Series{} // with one claimer, by contender
 	for _, s := range serialCases {
@@ -52,12 +53,14 @@ func serialScenario(ctx context.Context, b *bench) error {
 		case s.queues == 10 && s.claimers == 8:
 			budget, holds = "1.5", more.AtLeast(1.5)
 		}
-		t.Add(fmt.Sprint(s.queues), fmt.Sprint(s.claimers), speed["ours"].Number(), percent(vain["ours"]), more.Ratio(), budget,
+		t.Add(fmt.Sprint(s.queues), fmt.Sprint(s.claimers), speed["ours"].Number(), percent(vain["ours"]), more.Ratio(),
+			budget,
 			holds, speed["Node"].Number(), percent(vain["Node"]), speed["Node"].Over(single["Node"]).Ratio(),
 			speed["ours"].Over(speed["Node"]).Ratio())
 	}
 	b.Note("%d ready jobs in named queues, in turn; each claimer, on a connection of its own, claims one, completes it, and so "+
-		"on for %s. A claim is in vain if it returns nothing, and is then repeated at once.", b.Scale(serialJobs), b.loopTime(serialTime))
+		"on for %s. A claim is in vain if it returns nothing, and is then repeated at once.", b.Scale(serialJobs),
+		b.loopTime(serialTime))
 	b.Table(t)
 	return nil
 }
@@ -80,7 +83,8 @@ func (b *bench) measureSerial(ctx context.Context, c contender, queues, claimers
 	jobs, inQueue := b.Scale(2*serialJobs), "null"
 	if queues > 0 {
 		jobs = b.Scale(serialJobs)
-		inQueue = fmt.Sprintf("(select q.id from %s as q where q.queue_name = 'queue-' || 1 + i %% %d)", queue.QueuesTable, queues)
+		inQueue = fmt.Sprintf("(select q.id from %s as q where q.queue_name = 'queue-' || 1 + i %% %d)",
+			queue.QueuesTable, queues)
 	}
 	fill := queue.Insert(jobs, "run_at, job_queue_id", "now() - interval '6 hours' + i * interval '1 ms', "+inQueue)
 	if err := db.Settle(ctx, queue.AddQueues(queues), fill); err != nil {

@@ -31,7 +31,8 @@ func uglyScenario(ctx context.Context, b *bench) error {
 		"same contender with the same batch. Time and WAL bytes are medians of the claims of a round, each followed, "+
 		"outside what is measured, by completing its jobs. Before each round the table is restored and vacuumed; "+
 		"autovacuum is off.", uglyPlain)
-	t := report.Table{{"state", "batch", "ours µs", "ratio", "at most", "holds", "WAL B", "ratio", "holds", "Node µs", "ratio", "WAL B", "ratio"}}
+	t := report.Table{{"state", "batch", "ours µs", "ratio", "at most", "holds", "WAL B", "ratio", "holds", "Node µs",
+		"ratio", "WAL B", "ratio"}}
 	err := b.With(ctx, map[string]string{"autovacuum": "off"}, func() error {
 		for _, s := range uglyStates(b.Scale) {
 			if err := b.measureState(ctx, s, &t); err != nil {
@@ -98,7 +99,8 @@ func (b *bench) measureState(ctx context.Context, s state, t *report.Table) (err
 		}
 		our, ourBase := ugly[ours.name], base[ours.name]
 		time, wal := our.time.Over(ourBase.time), our.wal.Over(ourBase.wal)
-		cells := []string{s.name, fmt.Sprint(batch.n), our.time.Number(), time.Ratio(), fmt.Sprint(s.budget), time.AtMost(s.budget),
+		cells := []string{s.name, fmt.Sprint(batch.n), our.time.Number(), time.Ratio(), fmt.Sprint(s.budget),
+			time.AtMost(s.budget),
 			our.wal.Number(), wal.Ratio(), wal.AtMost(s.budget), "-", "-", "-", "-"}
 		if node := ugly[b.node.name]; node != nil {
 			nodeBase := base[b.node.name]
@@ -144,7 +146,8 @@ func (b *bench) makeUgly(ctx context.Context, c contender, s state) (_ *uglyTabl
 func (t *uglyTable) restore(ctx context.Context) error {
 	var plain int
 	err := t.Admin.QueryRow(ctx, "select count(*) from "+queue.JobsTable+" as j join "+queue.TasksTable+" as t on t.id = j.task_id "+
-		"where t.identifier = $1 and j.is_available and j.job_queue_id is null and j.priority = 0", queue.Task).Scan(&plain)
+		"where t.identifier = $1 and j.is_available and j.job_queue_id is null and j.priority = 0",
+		queue.Task).Scan(&plain)
 	if err != nil {
 		return fmt.Errorf("count plain jobs: %w", err)
 	}

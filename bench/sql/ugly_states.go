@@ -43,12 +43,14 @@ func uglyStates(size func(int) int) []state {
 		{name: "plain, measured twice", budget: 1.5},
 		{name: "300 000 more urgent future jobs", budget: 1.5, make: []string{
 			queue.Insert(size(300_000), "priority, run_at", "-1, now() + interval '1 day' + i * interval '1 ms'")}},
-		{name: "100 000 jobs behind one locked queue, not vacuumed", budget: 3, make: behindLock, claimed: true, unvacuumed: true},
+		{name: "100 000 jobs behind one locked queue, not vacuumed", budget: 3, make: behindLock, claimed: true,
+			unvacuumed: true},
 		{name: "the same, vacuumed", budget: 1.5, make: behindLock, claimed: true},
 	}
 	for _, n := range []int{10_000, 100_000} {
 		states = append(states, state{
-			name: fmt.Sprintf("%d idle queues without a job", n), budget: 1.5, make: []string{queue.AddQueues(size(n))}})
+			name: fmt.Sprintf("%d idle queues without a job", n), budget: 1.5,
+			make: []string{queue.AddQueues(size(n))}})
 	}
 	for _, urgency := range []struct {
 		name, priority string
@@ -74,19 +76,22 @@ func uglyStates(size func(int) int) []state {
 		if sets > 10 {
 			budget = 5
 		}
-		s := state{name: fmt.Sprintf("100 000 with forbidden flags, %d distinct sets", sets), budget: budget, make: []string{
-			queue.Insert(size(100_000), "priority, flags", fmt.Sprintf("-1, jsonb_build_object('flag-' || i %% %d, true)", sets))}}
+		s := state{name: fmt.Sprintf("100 000 with forbidden flags, %d distinct sets", sets), budget: budget,
+			make: []string{
+				queue.Insert(size(100_000), "priority, flags",
+					fmt.Sprintf("-1, jsonb_build_object('flag-' || i %% %d, true)", sets))}}
 		for i := range sets {
 			s.forbidden = append(s.forbidden, fmt.Sprintf("flag-%d", i))
 		}
 		states = append(states, s)
 	}
 	foreign := "insert into " + queue.TasksTable + " (identifier) values ('foreign')"
-	states = append(states, state{name: "100 000 queues with a ready job of a task that is not asked for", budget: 5, make: []string{
-		queue.AddQueues(size(100_000)), foreign,
-		fmt.Sprintf("insert into %s (task_id, job_queue_id, priority, run_at) "+
-			"select t.id, q.id, -1, now() - interval '12 hours' from %s as t, %s as q where t.identifier = 'foreign'",
-			queue.JobsTable, queue.TasksTable, queue.QueuesTable)}})
+	states = append(states, state{name: "100 000 queues with a ready job of a task that is not asked for", budget: 5,
+		make: []string{
+			queue.AddQueues(size(100_000)), foreign,
+			fmt.Sprintf("insert into %s (task_id, job_queue_id, priority, run_at) "+
+				"select t.id, q.id, -1, now() - interval '12 hours' from %s as t, %s as q where t.identifier = 'foreign'",
+				queue.JobsTable, queue.TasksTable, queue.QueuesTable)}})
 	return append(states, state{name: "100 000 ready of a task that is not asked for", budget: 5, make: []string{
 		foreign,
 		queue.InsertFor("foreign", size(100_000), "run_at", "now() - interval '12 hours' + i * interval '1 ms'")}})
@@ -96,5 +101,6 @@ func uglyStates(size func(int) int) []state {
 func oneJobEach(priority string) string {
 	return fmt.Sprintf("insert into %s (task_id, payload, job_queue_id, priority) "+
 		"select t.id, json_build_object('queue', q.id), q.id, %s from %s as t, %s as q where t.identifier = '%s' "+
-		"and not exists (select from %[1]s as j where j.job_queue_id = q.id)", queue.JobsTable, priority, queue.TasksTable, queue.QueuesTable, queue.Task)
+		"and not exists (select from %[1]s as j where j.job_queue_id = q.id)", queue.JobsTable, priority,
+		queue.TasksTable, queue.QueuesTable, queue.Task)
 }

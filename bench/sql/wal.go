@@ -24,7 +24,8 @@ func (f *footprint) add(enqueue, claim, complete float64) {
 // walScenario measures the WAL of a plain job.
 func walScenario(ctx context.Context, b *bench) error {
 	all := b.contenders(ours, byHand)
-	t := report.Table{{"batch", "step", "ours, B a job", "reference, B a job", "ours / reference", "Node, B a job", "ours / Node"}}
+	t := report.Table{{"batch", "step", "ours, B a job", "reference, B a job", "ours / reference", "Node, B a job",
+		"ours / Node"}}
 	err := b.With(ctx, map[string]string{"autovacuum": "off"}, func() error {
 		for _, batch := range walBatches {
 			results := map[string]*footprint{}
@@ -47,7 +48,8 @@ func walScenario(ctx context.Context, b *bench) error {
 				{"claim", our.claim, reference.claim, node.claim},
 				{"complete", our.complete, reference.complete, node.complete},
 			} {
-				t.Add(fmt.Sprint(batch.n), step.name, step.ours.Number(), step.reference.Number(), step.ours.Over(step.reference).Ratio(),
+				t.Add(fmt.Sprint(batch.n), step.name, step.ours.Number(), step.reference.Number(),
+					step.ours.Over(step.reference).Ratio(),
 					step.node.Number(), step.ours.Over(step.node).Ratio())
 			}
 		}

@@ -57,7 +57,8 @@ func functions() []kind {
 	return []kind{
 		{name: "no-op", jobs: 30_000, config: text("{sql: app.noop}"), before: before},
 		{name: "writes a row", jobs: 30_000, config: text("{sql: app.write}"), before: before},
-		{name: "the same, batch of 100", jobs: 300_000, times: 5, config: text("{sql: app.write, batch: 100}"), before: before},
+		{name: "the same, batch of 100", jobs: 300_000, times: 5, config: text("{sql: app.write, batch: 100}"),
+			before: before},
 	}
 }
 
@@ -86,23 +87,27 @@ func (b *bench) compare(ctx context.Context, all []kind) error {
 			if err != nil {
 				return fmt.Errorf("%s: %w", all[i].name, err)
 			}
-			fmt.Fprintf(b.Progress, "round %d: %s: %.0f jobs for a second of processor time\n", round+1, all[i].name, run.perCPU)
+			fmt.Fprintf(b.Progress, "round %d: %s: %.0f jobs for a second of processor time\n", round+1, all[i].name,
+				run.perCPU)
 			perCPU[i], speed[i] = append(perCPU[i], run.perCPU), append(speed[i], run.speed)
 		}
 	}
 	b.Note("`gw-run --once --quiet -j %d`, which logs nothing of jobs that went well, works a table of jobs that are due. The "+
 		"processor time is that of gw-run itself, its start and its end included, without what it starts; the speed is of the "+
 		"whole, with all on this machine: server, gw-run, and what serves the task.", kindConcurrency)
-	t := report.Table{{"kind", "jobs", "jobs for a second of gw-run's processor time", "of " + all[0].name, "jobs/s", "of " + all[0].name, "budget", "holds"}}
+	t := report.Table{{"kind", "jobs", "jobs for a second of gw-run's processor time", "of " + all[0].name, "jobs/s",
+		"of " + all[0].name, "budget", "holds"}}
 	for i, k := range all {
 		budget, holds := "", ""
 		switch {
 		case k.budget > 0:
 			budget, holds = fmt.Sprintf("at least %.0f", k.budget), perCPU[i].AtLeast(k.budget)
 		case k.times > 0:
-			budget, holds = fmt.Sprintf("at least %v times the jobs/s of the row above", k.times), speed[i].Over(speed[i-1]).AtLeast(k.times)
+			budget, holds = fmt.Sprintf("at least %v times the jobs/s of the row above", k.times),
+				speed[i].Over(speed[i-1]).AtLeast(k.times)
 		}
-		t.Add(k.name, fmt.Sprint(b.Scale(k.jobs)), perCPU[i].Number(), perCPU[i].Over(perCPU[0]).Ratio(), speed[i].Number(), speed[i].Over(speed[0]).Ratio(),
+		t.Add(k.name, fmt.Sprint(b.Scale(k.jobs)), perCPU[i].Number(), perCPU[i].Over(perCPU[0]).Ratio(),
+			speed[i].Number(), speed[i].Over(speed[0]).Ratio(),
 			budget, holds)
 	}
 	b.Table(t)

@@ -65,7 +65,8 @@ func (b *bench) command(ctx context.Context, k kind, url string) (*exec.Cmd, err
 	if err := os.WriteFile(config, []byte("tasks:\n  "+queue.Task+": "+k.config(b)+"\n"), 0o600); err != nil {
 		return nil, fmt.Errorf("write the config: %w", err)
 	}
-	cmd := exec.CommandContext(ctx, filepath.Join(b.programs, "gw-run"), "--once", "--quiet", "-c", url, "--config", config,
+	cmd := exec.CommandContext(ctx, filepath.Join(b.programs, "gw-run"), "--once", "--quiet", "-c", url, "--config",
+		config,
 		"-j", strconv.Itoa(kindConcurrency))
 	cmd.Dir = b.programs
 	return cmd, nil

@@ -27,7 +27,8 @@ func TestTheReportShowsTheChartsTheSummaryAndTheTables(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for _, want := range []string{"](img/chart.svg)", "](img/other.svg)", "|burn-down|at least 1|1.00|", "## Memory\n\n|MB|\n|---|\n|20|"} {
+	for _, want := range []string{"](img/chart.svg)", "](img/other.svg)", "|burn-down|at least 1|1.00|",
+		"## Memory\n\n|MB|\n|---|\n|20|"} {
 		if !strings.Contains(text.String(), want) {
 			t.Errorf("%q is not in the report:\n%s", want, text.String())
 		}

@@ -33,7 +33,8 @@ func newBench(t *testing.T) *bench {
 			t.Error(err)
 		}
 	})
-	h := &harness.Bench{Options: harness.Options{Rounds: 1}, Server: s, Report: report.New(io.Discard), Progress: io.Discard}
+	h := &harness.Bench{Options: harness.Options{Rounds: 1}, Server: s, Report: report.New(io.Discard),
+		Progress: io.Discard}
 	return &bench{Bench: h, outcome: &outcome{}, programs: built}
 }
 

@@ -38,11 +38,13 @@ func burndownScenario(ctx context.Context, b *bench) error {
 	b.reportBurndown(all, found, l, "burn-down")
 	for _, c := range all {
 		b.bar("burn-down.svg", "Jobs that do nothing, jobs a second", bar{
-			group: "PostgreSQL " + b.Version, name: c.name, value: found[c.name].speed.Median(), ours: c.family == ours.family,
+			group: "PostgreSQL " + b.Version, name: c.name, value: found[c.name].speed.Median(),
+			ours: c.family == ours.family,
 		})
 	}
 	cpu := found[ours.name].cpu
-	b.result("burn-down: client CPU a job", cpu.Number()+" µs", fmt.Sprintf("at most %d µs", burndownCPU), cpu.AtMost(burndownCPU))
+	b.result("burn-down: client CPU a job", cpu.Number()+" µs", fmt.Sprintf("at most %d µs", burndownCPU),
+		cpu.AtMost(burndownCPU))
 	return nil
 }
 
@@ -115,7 +117,8 @@ func sleepScenario(ctx context.Context, b *bench) error {
 	b.Table(t)
 	budget := most * float64(l.jobs) / jobs
 	seconds := found[ours.name].seconds
-	b.result(fmt.Sprintf("%d jobs of %d ms, 100 at once", l.jobs, millis), seconds.Number()+" s", fmt.Sprintf("at most %.3g s", budget),
+	b.result(fmt.Sprintf("%d jobs of %d ms, 100 at once", l.jobs, millis), seconds.Number()+" s",
+		fmt.Sprintf("at most %.3g s", budget),
 		seconds.AtMost(budget))
 	return nil
 }

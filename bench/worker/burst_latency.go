@@ -28,7 +28,8 @@ func burstLatencyScenario(ctx context.Context, b *bench) error {
 		    perform %[1]s._gw_complete_claim('burst', ids, its_lease);
 		    commit;
 		  end loop;
-		end $$`, queue.Schema, queue.Task), "alter sequence " + queue.Schema + ".jobs_id_seq1 restart"} // the worker counts jobs from 1
+		end $$`, queue.Schema, queue.Task), "alter sequence " + queue.Schema +
+		".jobs_id_seq1 restart"} // the worker counts jobs from 1
 	states := []struct {
 		name  string
 		after []string

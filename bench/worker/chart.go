@@ -57,7 +57,8 @@ func (c chart) draw() string {
 	for _, b := range c.bars {
 		if b.group != group {
 			group = b.group
-			fmt.Fprintf(&body, "<text class=\"group\" x=\"8\" y=\"%d\">%s</text>\n", y+barHeight-4, html.EscapeString(group))
+			fmt.Fprintf(&body, "<text class=\"group\" x=\"8\" y=\"%d\">%s</text>\n", y+barHeight-4,
+				html.EscapeString(group))
 			y += rowHeight
 		}
 		class := "other"

@@ -18,20 +18,25 @@ const concurrency = 24
 var ours = contender{name: "gw", family: &oursFamily, processes: 1, concurrency: concurrency}
 
 // oursOneByOne claims one job of a named queue at a time.
-var oursOneByOne = contender{name: "gw, one job of a queue at a time", family: &oursFamily, processes: 1, concurrency: concurrency,
-	settings: map[string]any{"queueBatch": 1}}
+var oursOneByOne = contender{name: "gw, one job of a queue at a time", family: &oursFamily, processes: 1,
+	concurrency: concurrency,
+	settings:    map[string]any{"queueBatch": 1}}
 
 // The reference uses one connection or two; the better result counts.
 var (
-	reference1 = contender{name: "hand-written SQL, 1 connection", family: &referenceFamily, processes: 1, concurrency: 1}
-	reference2 = contender{name: "hand-written SQL, 2 connections", family: &referenceFamily, processes: 1, concurrency: 2}
+	reference1 = contender{name: "hand-written SQL, 1 connection", family: &referenceFamily, processes: 1,
+		concurrency: 1}
+	reference2 = contender{name: "hand-written SQL, 2 connections", family: &referenceFamily, processes: 1,
+		concurrency: 2}
 )
 
 var (
-	nodeDefaults = contender{name: "graphile-worker, defaults", family: &nodeFamily, processes: 1, concurrency: concurrency,
-		share: 0.2}
-	nodeBest = contender{name: "graphile-worker, local queue", family: &nodeFamily, processes: 1, concurrency: concurrency,
-		settings: nodeBestSettings}
+	nodeDefaults = contender{name: "graphile-worker, defaults", family: &nodeFamily, processes: 1,
+		concurrency: concurrency,
+		share:       0.2}
+	nodeBest = contender{name: "graphile-worker, local queue", family: &nodeFamily, processes: 1,
+		concurrency: concurrency,
+		settings:    nodeBestSettings}
 	nodeBest2 = contender{name: "graphile-worker, local queue, 2 processes", family: &nodeFamily, processes: 2,
 		concurrency: concurrency, settings: nodeBestSettings}
 
@@ -45,9 +50,11 @@ var (
 // River has no default for the number of workers; a hundred is the first value in its documentation. The other settings
 // are those of its own benchmark.
 var (
-	riverDefaults = contender{name: "River, defaults", family: &riverFamily, processes: 1, concurrency: 100, share: 0.05}
-	riverBest     = contender{name: "River, its benchmark's settings", family: &riverFamily, processes: 1, concurrency: 2000,
-		settings: map[string]any{"fetchCooldownMillis": 2, "fetchPollIntervalMillis": 20}}
+	riverDefaults = contender{name: "River, defaults", family: &riverFamily, processes: 1, concurrency: 100,
+		share: 0.05}
+	riverBest = contender{name: "River, its benchmark's settings", family: &riverFamily, processes: 1,
+		concurrency: 2000,
+		settings:    map[string]any{"fetchCooldownMillis": 2, "fetchPollIntervalMillis": 20}}
 )
 
 // times returns the contender with so many processes.

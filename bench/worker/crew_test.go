@@ -30,7 +30,8 @@ func TestARunIsRefusedThatMissedAJobOrRepeatedOne(t *testing.T) {
 func TestCountsOfSeveralProcessesAddUp(t *testing.T) {
 	dir := t.TempDir()
 	counts := make([]uint32, 2)
-	for name, content := range map[string]string{"a": "\x01\x00\x00\x00\x00\x01\x00\x00", "b": "\x02\x00\x00\x00\x00\x00\x00\x00"} {
+	for name, content := range map[string]string{"a": "\x01\x00\x00\x00\x00\x01\x00\x00",
+		"b": "\x02\x00\x00\x00\x00\x00\x00\x00"} {
 		file := filepath.Join(dir, name)
 		if err := os.WriteFile(file, []byte(content), 0o600); err != nil {
 			t.Fatal(err)

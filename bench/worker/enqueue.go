@@ -33,7 +33,8 @@ func enqueueScenario(ctx context.Context, b *bench) error {
 			}
 		}
 		for _, c := range all {
-			t.Add(fmt.Sprint(e.call), names[c.family], speed[c.name].Number(), speed[ours.name].Over(speed[c.name]).Ratio())
+			t.Add(fmt.Sprint(e.call), names[c.family], speed[c.name].Number(),
+				speed[ours.name].Over(speed[c.name]).Ratio())
 		}
 	}
 	b.Table(t)

@@ -77,11 +77,12 @@ var queueTables = tables{
 		return queue.Insert(n, "run_at", fmt.Sprintf("now() + interval '%d us' + i * interval '%d us'",
 			leadTime.Microseconds(), spacing.Microseconds()))
 	},
-	due:       "select id, (extract(epoch from run_at) * 1000000)::bigint from " + queue.JobsTable,
-	gone:      "select not exists (select from " + queue.JobsTable + " where id = any ($1))",
-	empty:     "select not exists (select from " + queue.JobsTable + ")",
-	left:      "select count(*) from " + queue.JobsTable,
-	failed:    "select not exists (select from " + queue.JobsTable + " where id = any ($1) and (attempts = 0 or locked_at is not null))",
+	due:   "select id, (extract(epoch from run_at) * 1000000)::bigint from " + queue.JobsTable,
+	gone:  "select not exists (select from " + queue.JobsTable + " where id = any ($1))",
+	empty: "select not exists (select from " + queue.JobsTable + ")",
+	left:  "select count(*) from " + queue.JobsTable,
+	failed: "select not exists (select from " + queue.JobsTable +
+		" where id = any ($1) and (attempts = 0 or locked_at is not null))",
 	allFailed: "select not exists (select from " + queue.JobsTable + " where attempts = 0)",
 }
 
@@ -104,7 +105,8 @@ var riverTables = tables{
 
 func fillRiver(n int, scheduledAndState string) string {
 	return fmt.Sprintf("insert into river_job (kind, args, scheduled_at, state) "+
-		"select '%s', json_build_object('number', i), %s from generate_series(1, %d) as s (i)", queue.Task, scheduledAndState, n)
+		"select '%s', json_build_object('number', i), %s from generate_series(1, %d) as s (i)", queue.Task,
+		scheduledAndState, n)
 }
 
 // installRiver creates the template of River's databases.

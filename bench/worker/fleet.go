@@ -39,22 +39,27 @@ func fleetScenario(ctx context.Context, b *bench) error {
 				return err
 			}
 			f := found[size]
-			fmt.Fprintf(b.Progress, "%d processes: %s jobs/s, %s us, %s entries, %s rows, waits %s %s, share %s\n", size,
-				f.speed.Number(), f.cpu.Number(), f.entries.Number(), f.rows.Number(), f.completions.Number(), f.claims.Number(), f.share.Number())
+			fmt.Fprintf(b.Progress, "%d processes: %s jobs/s, %s us, %s entries, %s rows, waits %s %s, share %s\n",
+				size,
+				f.speed.Number(), f.cpu.Number(), f.entries.Number(), f.rows.Number(), f.completions.Number(),
+				f.claims.Number(), f.share.Number())
 		}
 	}
 	b.Note("%d no-op jobs, with the defaults in each process. All processes are idle when the jobs are added in one transaction. Index "+
 		"entries and rows that were read from then on are those of the index of jobs without a queue. Waits are sampled: sessions that "+
 		"wait for another transaction, and claims that wait for their turn, per sample. The share is the number of jobs of the process "+
 		"that ran the fewest, as a fraction of the mean.", n)
-	t := report.Table{{"processes", "jobs/s", "server CPU, µs a job", "index entries a job", "rows a job", "completions that wait",
+	t := report.Table{{"processes", "jobs/s", "server CPU, µs a job", "index entries a job", "rows a job",
+		"completions that wait",
 		"claims that wait", "share"}}
 	for _, size := range fleetSizes {
 		f := found[size]
-		t.Add(fmt.Sprint(size), f.speed.Number(), f.cpu.Number(), f.entries.Number(), f.rows.Number(), f.completions.Number(),
+		t.Add(fmt.Sprint(size), f.speed.Number(), f.cpu.Number(), f.entries.Number(), f.rows.Number(),
+			f.completions.Number(),
 			f.claims.Number(), f.share.Number())
 		b.bar("many-workers.svg", "Jobs that do nothing, many processes on one queue, jobs a second", bar{
-			group: "PostgreSQL " + b.Version, name: fmt.Sprintf("gw, %d processes", size), value: f.speed.Median(), ours: true,
+			group: "PostgreSQL " + b.Version, name: fmt.Sprintf("gw, %d processes", size), value: f.speed.Median(),
+			ours: true,
 		})
 	}
 	b.Table(t)
@@ -110,7 +115,8 @@ func (b *bench) fleet(ctx context.Context, size, n int, f *fleetFigures) error {
 		return err
 	}, ended: func(k *crew) error {
 		allEntries, allRows, err := k.reads(ctx)
-		f.entries, f.rows = append(f.entries, (allEntries-entries)/float64(n)), append(f.rows, (allRows-rows)/float64(n))
+		f.entries, f.rows = append(f.entries, (allEntries-entries)/float64(n)),
+			append(f.rows, (allRows-rows)/float64(n))
 		return err
 	}}
 	one, err := b.burn(ctx, c, l)

@@ -22,7 +22,8 @@ func keptScenario(ctx context.Context, b *bench) error {
 	t := report.Table{{"case", "jobs", "jobs/s", "to nothing kept"}}
 	t.Add(none, fmt.Sprint(jobs), found[none].speed.Number(), "")
 	t.Add(kept, fmt.Sprint(jobs), found[kept].speed.Number(), ratio.Ratio())
-	b.result("burn-down: a kept task / nothing kept", ratio.Ratio(), fmt.Sprintf("at least %v", keptBudget), ratio.AtLeast(keptBudget))
+	b.result("burn-down: a kept task / nothing kept", ratio.Ratio(), fmt.Sprintf("at least %v", keptBudget),
+		ratio.AtLeast(keptBudget))
 	b.Note("Ready jobs of one task, from the first start of a handler until no row is left; without payloads and results.")
 	b.Table(t)
 	return nil

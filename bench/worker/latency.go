@@ -26,7 +26,8 @@ const (
 )
 
 // byHandAlone starts single jobs with the minimum of work: a notification and an update of the row.
-var byHandAlone = contender{name: "hand-written: NOTIFY and one update", family: &referenceFamily, processes: 1, concurrency: 1}
+var byHandAlone = contender{name: "hand-written: NOTIFY and one update", family: &referenceFamily, processes: 1,
+	concurrency: 1}
 
 // latencyScenario adds single jobs and measures when their handlers begin.
 func latencyScenario(ctx context.Context, b *bench) error {
@@ -52,11 +53,13 @@ func latencyScenario(ctx context.Context, b *bench) error {
 	for _, c := range all {
 		p := pooled[c.name]
 		t.Add(c.name, stats.Number(p.Quantile(0)), medians[c.name].Number(), stats.Number(p.Quantile(0.95)),
-			stats.Number(p.Quantile(0.99)), stats.Number(p.Quantile(1)), medians[c.name].Over(medians[ours.name]).Ratio())
+			stats.Number(p.Quantile(0.99)), stats.Number(p.Quantile(1)),
+			medians[c.name].Over(medians[ours.name]).Ratio())
 	}
 	b.Note("Time from the call that adds a job, by the contender's own client in another process, to the start of its handler. "+
 		"One job at a time, %d in total, for River a fifth of that; each is added %v to %v after the previous one has completed. "+
-		"p50 is the median of the rounds' medians, the other figures are of all jobs.", samples*b.Rounds, latencyPause, 3*latencyPause)
+		"p50 is the median of the rounds' medians, the other figures are of all jobs.", samples*b.Rounds, latencyPause,
+		3*latencyPause)
 	b.Table(t)
 	toLeast := medians[ours.name].Over(medians[byHandAlone.name])
 	b.result("pick-up of a single job, p50: gw / (NOTIFY and one update)", toLeast.Ratio(),
@@ -73,7 +76,8 @@ func latencyScenario(ctx context.Context, b *bench) error {
 
 // measureLatency returns milliseconds. adds are the settings of the process that adds the jobs, after the statements
 // that run when the table has settled.
-func (b *bench) measureLatency(ctx context.Context, c contender, n int, adds map[string]any, after []string) (times stats.Series, err error) {
+func (b *bench) measureLatency(ctx context.Context, c contender, n int, adds map[string]any,
+	after []string) (times stats.Series, err error) {
 	order := subject.Order{Do: subject.Work, Jobs: n + latencyWarmUp, TellStarts: true}
 	err = b.employ(ctx, c, order, func(db *server.Database) error {
 		if err := db.Settle(ctx); err != nil {
@@ -81,7 +85,8 @@ func (b *bench) measureLatency(ctx context.Context, c contender, n int, adds map
 		}
 		return db.Run(ctx, after...)
 	}, func(k *crew) error {
-		adding, err := startProcess(ctx, c.family, b.programs, subject.Order{URL: k.db.URL(), Do: subject.Add, Settings: adds})
+		adding, err := startProcess(ctx, c.family, b.programs, subject.Order{URL: k.db.URL(), Do: subject.Add,
+			Settings: adds})
 		if err != nil {
 			return err
 		}

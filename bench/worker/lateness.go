@@ -40,7 +40,8 @@ func latenessScenario(ctx context.Context, b *bench) error {
 		}
 	}
 	b.Note("%d jobs, one due every %v, the first %v after they were added. They are added without a notification, before the "+
-		"worker starts. Time from the job's run_at to the start of its handler.", b.Scale(latenessJobs), spacing, leadTime)
+		"worker starts. Time from the job's run_at to the start of its handler.", b.Scale(latenessJobs), spacing,
+		leadTime)
 	t := report.Table{{"contender", "p50, ms", "p99, ms", "max, ms"}}
 	for _, c := range all {
 		t.Add(c.name, found[c.name].p50.Number(), found[c.name].p99.Number(), found[c.name].longest.Number())

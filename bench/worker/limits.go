@@ -40,7 +40,8 @@ func limitsScenario(ctx context.Context, b *bench) error {
 	rated := limitsCase{name: fmt.Sprintf("%d a second", limitsRate),
 		limit: fmt.Sprintf("rate => %d, per => '1 s', burst => %d", limitsRate, limitsBurst), jobs: jobs,
 		concurrency: limitsHands}
-	slots := limitsCase{name: fmt.Sprintf("%d slots", limitsSlots), limit: fmt.Sprintf("max_running => %d", limitsSlots),
+	slots := limitsCase{name: fmt.Sprintf("%d slots", limitsSlots), limit: fmt.Sprintf("max_running => %d",
+		limitsSlots),
 		jobs: limitsSlots * limitsSlotJobs, millis: limitsMillis, concurrency: limitsSlots}
 	all := []limitsCase{free, wide, fair, rated, slots}
 	found := results{}
@@ -60,7 +61,8 @@ func limitsScenario(ctx context.Context, b *bench) error {
 	t := report.Table{{"limit", "jobs", "seconds", "jobs/s", "to no limit"}}
 	for _, c := range all {
 		f := found[c.name]
-		t.Add(c.name, fmt.Sprint(c.jobs), f.seconds.Number(), f.speed.Number(), f.speed.Over(found[free.name].speed).Ratio())
+		t.Add(c.name, fmt.Sprint(c.jobs), f.seconds.Number(), f.speed.Number(),
+			f.speed.Over(found[free.name].speed).Ratio())
 	}
 	b.Table(t)
 	for _, c := range []limitsCase{wide, fair} {
@@ -98,7 +100,8 @@ func (b *bench) burnLimited(ctx context.Context, c limitsCase) (burned, error) {
 			}
 			for from := 1; from <= n; from += limitsPerCall {
 				statements = append(statements,
-					queue.Add(queue.Task, "json_build_object('tenant', i % 1000)", 0, from, min(n, from+limitsPerCall-1)))
+					queue.Add(queue.Task, "json_build_object('tenant', i % 1000)", 0, from,
+						min(n, from+limitsPerCall-1)))
 			}
 			return statements
 		},

@@ -47,7 +47,8 @@ func memoryScenario(ctx context.Context, b *bench) error {
 			return err
 		}
 		growth = append(growth, most/tenth)
-		t.Add(fmt.Sprint(round+1), stats.Number(tenth), stats.Number(most), stats.Number(last), fmt.Sprintf("%.2f", most/tenth))
+		t.Add(fmt.Sprint(round+1), stats.Number(tenth), stats.Number(most), stats.Number(last),
+			fmt.Sprintf("%.2f", most/tenth))
 	}
 	b.Note("Resident memory of gw's process during %d no-op jobs.", n)
 	b.Table(t)

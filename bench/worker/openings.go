@@ -107,7 +107,8 @@ func holdSlot(ctx context.Context, db *server.Database) error {
 		return err
 	}
 	for claimed := false; !claimed; { // a claim of the worker, which is notified, may hold the limit
-		err := db.Admin.QueryRow(ctx, fmt.Sprintf("select exists (select from %s.get_job('holder', '{%s}'))", queue.Schema, openingHeld)).
+		err := db.Admin.QueryRow(ctx, fmt.Sprintf("select exists (select from %s.get_job('holder', '{%s}'))",
+			queue.Schema, openingHeld)).
 			Scan(&claimed)
 		if err != nil {
 			return fmt.Errorf("claim a job: %w", err)
@@ -128,7 +129,8 @@ func openRate(ctx context.Context, db *server.Database) (at int64, err error) {
 }
 
 func endPause(ctx context.Context, db *server.Database) (at int64, err error) {
-	pause := fmt.Sprintf("select from %s.pause(limit_name => 'bench', until => clock_timestamp() + interval '%d ms')", queue.Schema,
+	pause := fmt.Sprintf("select from %s.pause(limit_name => 'bench', until => clock_timestamp() + interval '%d ms')",
+		queue.Schema,
 		(openingLead + rand.N(openingLead)).Milliseconds())
 	if err := db.Run(ctx, pause, addOne(queue.Task)); err != nil {
 		return 0, err

@@ -48,19 +48,22 @@ func queuesScenario(ctx context.Context, b *bench) error {
 			})
 			switch c.name {
 			case oursOneByOne.name:
-				b.result(what+"one job at a time", ratio.Ratio(), fmt.Sprintf("at least %g", load.budget), ratio.AtLeast(load.budget))
+				b.result(what+"one job at a time", ratio.Ratio(), fmt.Sprintf("at least %g", load.budget),
+					ratio.AtLeast(load.budget))
 			case nodeDefaults.name, nodeBest.name:
 				b.result(what+c.name, ratio.Ratio(), "at least 1", ratio.AtLeast(1))
 			}
 		}
 	}
-	b.Note("%d ready jobs, distributed evenly over the queues; run for %v or until none is left.", b.Scale(queueJobs), queueTime)
+	b.Note("%d ready jobs, distributed evenly over the queues; run for %v or until none is left.", b.Scale(queueJobs),
+		queueTime)
 	b.Table(t)
 	return nil
 }
 
 // queueSpeeds returns jobs per second by contender.
-func (b *bench) queueSpeeds(ctx context.Context, all []contender, queues, processes int) (map[string]stats.Series, error) {
+func (b *bench) queueSpeeds(ctx context.Context, all []contender, queues,
+	processes int) (map[string]stats.Series, error) {
 	speed := map[string]stats.Series{}
 	for round := range b.Rounds {
 		for _, c := range harness.Turns(round, all) {
@@ -97,7 +100,8 @@ func queueLatencyScenario(ctx context.Context, b *bench) error {
 	b.Note("As above, with jobs in a named queue.")
 	b.Table(t)
 	ratio := medians[ours.name].Over(medians[oursOneByOne.name])
-	b.result("pick-up of a single job in a named queue, p50: gw / one job at a time", ratio.Ratio(), "at most 1.05", ratio.AtMost(1.05))
+	b.result("pick-up of a single job in a named queue, p50: gw / one job at a time", ratio.Ratio(), "at most 1.05",
+		ratio.AtMost(1.05))
 	return nil
 }
 

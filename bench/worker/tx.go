@@ -34,7 +34,8 @@ func txScenario(ctx context.Context, b *bench) error {
 		{"HandleTx, does nothing", load{jobs: empty, order: subject.Order{GivenTx: true}}},
 		{"Handle and CompleteTx, writes a row", writes(subject.Order{})},
 		{"HandleTx, writes a row", writes(subject.Order{GivenTx: true})},
-		{fmt.Sprintf("HandleManyTx of %d, writes a row a job", manyJobs), writes(subject.Order{GivenTx: true, Most: manyJobs})},
+		{fmt.Sprintf("HandleManyTx of %d, writes a row a job", manyJobs),
+			writes(subject.Order{GivenTx: true, Most: manyJobs})},
 	}
 	found, err := b.burnOurs(ctx, all)
 	if err != nil {
@@ -49,9 +50,11 @@ func txScenario(ctx context.Context, b *bench) error {
 		t.Add(l.name, fmt.Sprint(l.jobs), found[l.name].speed.Number(), found[l.name].cpu.Number(), ratio)
 	}
 	given := found[all[1].name].speed.Over(found[all[0].name].speed)
-	b.result("burn-down: HandleTx / Handle", given.Ratio(), fmt.Sprintf("at least %v", txBudget), given.AtLeast(txBudget))
+	b.result("burn-down: HandleTx / Handle", given.Ratio(), fmt.Sprintf("at least %v", txBudget),
+		given.AtLeast(txBudget))
 	many := found[all[4].name].speed.Over(found[all[3].name].speed)
-	b.result("burn-down: HandleManyTx / HandleTx, a row a job", many.Ratio(), fmt.Sprintf("at least %v", manyBudget), many.AtLeast(manyBudget))
+	b.result("burn-down: HandleManyTx / HandleTx, a row a job", many.Ratio(), fmt.Sprintf("at least %v", manyBudget),
+		many.AtLeast(manyBudget))
 	b.Note("Ready jobs of one task, from the first start of a handler until no row is left.")
 	b.Table(t)
 	return nil

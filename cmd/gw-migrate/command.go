@@ -67,9 +67,11 @@ func (c *command) root() *cobra.Command {
 	}
 	root.SetFlagErrorFunc(usage.Flag)
 	c.addUpFlags(root)
-	root.Flags().BoolVar(&c.tellVersion, "version", false, "print the version of this program and of its schema, then exit")
+	root.Flags().BoolVar(&c.tellVersion, "version", false,
+		"print the version of this program and of its schema, then exit")
 	flags := root.PersistentFlags()
-	flags.StringVarP(&c.connection, "connection", "c", "", "`database`: a URL, key=value pairs, or a bare name (default DATABASE_URL)")
+	flags.StringVarP(&c.connection, "connection", "c", "",
+		"`database`: a URL, key=value pairs, or a bare name (default DATABASE_URL)")
 	flags.StringVarP(&c.schema, "schema", "s", connection.Schema(c.getenv), "`schema` of the queue")
 
 	up := &cobra.Command{
@@ -81,8 +83,9 @@ func (c *command) root() *cobra.Command {
 		Use: "status", Short: "Show the installed and the available version",
 		Long: statusHelp, Example: statusExamples, Args: cobra.NoArgs, RunE: c.status,
 	}
-	status.Flags().BoolVar(&c.check, "check", false, "exit with 3 if the schema is missing or older, with 4 if it is newer and "+
-		"incompatible, with 5 if functions or triggers were changed")
+	status.Flags().BoolVar(&c.check, "check", false,
+		"exit with 3 if the schema is missing or older, with 4 if it is newer and "+
+			"incompatible, with 5 if functions or triggers were changed")
 	status.Flags().BoolVar(&c.json, "json", false, "print JSON")
 	repair := &cobra.Command{
 		Use: "repair", Short: "Restore functions and triggers that were changed, replaced or dropped",
@@ -104,7 +107,8 @@ func (c *command) root() *cobra.Command {
 }
 
 // otherCommands are the words for commands of other programs that install a schema.
-var otherCommands = map[string]string{"install": withoutCommand, "migrate": withoutCommand, "upgrade": withoutCommand, "init": withoutCommand}
+var otherCommands = map[string]string{"install": withoutCommand, "migrate": withoutCommand, "upgrade": withoutCommand,
+	"init": withoutCommand}
 
 const withoutCommand = "gw-migrate without a command installs and upgrades the queue"
 
@@ -117,8 +121,9 @@ func (c *command) addUpFlags(cmd *cobra.Command) {
 	cmd.Flags().BoolVar(&c.dryRun, "dry-run", false, "only check, and print what would be done")
 	cmd.Flags().BoolVar(&c.from18, "from-18", false,
 		"take over revision 18 of Graphile Worker, too: Node workers older than 0.17 stop and cannot start again")
-	cmd.Flags().StringVar(&c.paths, "function-paths", "", "`mode` of taking over a schema in which triggers, for example, call functions "+
-		"without\na search_path of their own, which is refused by default: set gives the functions one, keep leaves them unchanged")
+	cmd.Flags().StringVar(&c.paths, "function-paths", "",
+		"`mode` of taking over a schema in which triggers, for example, call functions "+
+			"without\na search_path of their own, which is refused by default: set gives the functions one, keep leaves them unchanged")
 	c.addLockTimeout(cmd)
 }
 

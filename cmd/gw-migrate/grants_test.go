@@ -19,10 +19,12 @@ func TestGrantsAreGivenListedPrintedAndRevoked(t *testing.T) {
 	printed := gwMigrate(t, vars, "grants", "--worker", jobs, "--print")
 	printed.expect(t, exitOK, `grant execute on function graphile_worker_api.get_job_batch(`, "")
 	gwMigrate(t, vars, "grants").expect(t, exitOK, "", "only the owner")
-	gwMigrate(t, vars, "grants", "--producer", app, "--tasks", "mail,resize", "--worker", jobs+","+app).expect(t, exitOK,
+	gwMigrate(t, vars, "grants", "--producer", app, "--tasks", "mail,resize", "--worker", jobs+","+app).expect(t,
+		exitOK,
 		app+": producer of mail, resize\n", `use the queue in schema "graphile_worker" through schema "graphile_worker_api"`)
 	gwMigrate(t, vars, "grants").expect(t, exitOK, jobs+": worker\n", "")
-	gwMigrate(t, vars, "grants", "--revoke", app, "--print").expect(t, exitOK, "drop function graphile_worker_api.enqueue_mail(", "")
+	gwMigrate(t, vars, "grants", "--revoke", app, "--print").expect(t, exitOK,
+		"drop function graphile_worker_api.enqueue_mail(", "")
 	left := gwMigrate(t, vars, "grants", "--revoke", app)
 	left.expect(t, exitOK, jobs+": worker\n", "")
 	if strings.Contains(left.stdout, app) {
@@ -46,7 +48,8 @@ func TestMistakesInGrantsAreTold(t *testing.T) {
 		{[]string{"--worker", "no such role"}, exitFailed, "There is no role 'no such role'"},
 		{[]string{"--worker", "no such role", "--print"}, exitFailed, "There is no role 'no such role'"},
 		{[]string{"--producer", app, "--tasks", strings.Repeat("x", 60)}, exitUsage, "must have at most 63 bytes"},
-		{[]string{"--producer", app, "--tasks", strings.Repeat("x", 60), "--print"}, exitUsage, "must have at most 63 bytes"},
+		{[]string{"--producer", app, "--tasks", strings.Repeat("x", 60), "--print"}, exitUsage,
+			"must have at most 63 bytes"},
 		{[]string{"--schema", "elsewhere"}, exitFailed, `there is no queue of this program in schema "elsewhere"`},
 	} {
 		gwMigrate(t, vars, append([]string{"grants"}, c.args...)...).expect(t, c.code, "", c.stderr)

@@ -22,7 +22,8 @@ func (c *command) repair(cmd *cobra.Command, _ []string) error {
 		return failed(err)
 	}
 	for _, object := range repaired.Left {
-		fmt.Fprintf(c.stderr, "warning: not restored: %s (%s); this program has no definition of it\n", object, object.Origin)
+		fmt.Fprintf(c.stderr, "warning: not restored: %s (%s); this program has no definition of it\n", object,
+			object.Origin)
 	}
 	for _, lost := range repaired.Restored {
 		fmt.Fprintf(c.stderr, "restored: %s\n", lost)

@@ -45,10 +45,12 @@ func TestALifeOfASchema(t *testing.T) {
 	database := pgtest.EmptyDatabase(t)
 	vars := map[string]string{"DATABASE_URL": database}
 	latest := latestVersion(t)
-	current := fmt.Sprintf("state      current\nrevision   20 of Graphile Worker\ninstalled  %[1]d\navailable  %[1]d\n", latest)
+	current := fmt.Sprintf("state      current\nrevision   20 of Graphile Worker\ninstalled  %[1]d\navailable  %[1]d\n",
+		latest)
 	const plan = "would create schema \"graphile_worker\"\nwould apply 000001_contract.sql\n"
 
-	gwMigrate(t, vars, "status", "--check").expect(t, exitBehind, "state      absent", fmt.Sprintf("at version 0 of %d", latest))
+	gwMigrate(t, vars, "status", "--check").expect(t, exitBehind, "state      absent",
+		fmt.Sprintf("at version 0 of %d", latest))
 	gwMigrate(t, vars, "--dry-run").expect(t, exitOK, plan, "")
 	gwMigrate(t, vars, "status", "--check").expect(t, exitBehind, "state      absent", "")
 
@@ -59,7 +61,8 @@ func TestALifeOfASchema(t *testing.T) {
 
 	setVersion(t, database, latest-1)
 	behind := gwMigrate(t, vars, "status", "--check", "--json")
-	behind.expect(t, exitBehind, fmt.Sprintf(`"pending":["%06d_`, latest), fmt.Sprintf("version %d of %d", latest-1, latest))
+	behind.expect(t, exitBehind, fmt.Sprintf(`"pending":["%06d_`, latest), fmt.Sprintf("version %d of %d", latest-1,
+		latest))
 	if !json.Valid([]byte(behind.stdout)) {
 		t.Errorf("output is not JSON: %s", behind.stdout)
 	}
@@ -77,7 +80,8 @@ func TestASchemaThatALaterReleaseHasMigratedIsLeftAsItIs(t *testing.T) {
 	gwMigrate(t, vars, "--dry-run").expect(t, exitOK, fmt.Sprintf("stays at version %d", latest+1), newer)
 	gwMigrate(t, vars, "status", "--check").expect(t, exitOK, "state      newer", "")
 	gwMigrate(t, vars, "repair").expect(t, exitNewer, "", "cannot change it; use the release that installed it")
-	gwMigrate(t, vars, "grants", "--worker", "nobody").expect(t, exitNewer, "", "cannot change it; use the release that installed it")
+	gwMigrate(t, vars, "grants", "--worker", "nobody").expect(t, exitNewer, "",
+		"cannot change it; use the release that installed it")
 
 	execute(t, database, fmt.Sprintf("insert into graphile_worker._gw_breaking_versions values (%d)", latest))
 	gwMigrate(t, vars).expect(t, exitOK, "", newer)
@@ -168,9 +172,11 @@ func TestAChangedFunctionIsReportedAndRepaired(t *testing.T) {
 
 	execute(t, vars["DATABASE_URL"], `drop function graphile_worker.backoff;
 		create function graphile_worker.add_job(identifier text, priority smallint) returns void language sql as ''`)
-	gwMigrate(t, vars, "status").expect(t, exitOK, "missing    function backoff(integer)\nunknown    function add_job(text, smallint)\n", "")
+	gwMigrate(t, vars, "status").expect(t, exitOK,
+		"missing    function backoff(integer)\nunknown    function add_job(text, smallint)\n", "")
 	gwMigrate(t, vars, "status", "--check", "--json").expect(t, exitChanged,
-		`{"kind":"function","name":"backoff(integer)","origin":"missing"}`, "2 functions or triggers differ from the queue's own")
+		`{"kind":"function","name":"backoff(integer)","origin":"missing"}`,
+		"2 functions or triggers differ from the queue's own")
 	gwMigrate(t, vars).expect(t, exitOK, "", "warning: 2 of the functions and triggers")
 
 	repaired := gwMigrate(t, vars, "repair")
@@ -202,7 +208,8 @@ func TestTheFilesOfTheExtensionAreWrittenAndListed(t *testing.T) {
 	if err != nil || !strings.Contains(string(text), `create schema "my jobs";`) {
 		t.Errorf("%s: %v, the script does not create the schema", script, err)
 	}
-	gwMigrate(t, nil, "extension", "--pg-tle", directory).expect(t, exitOK, filepath.Join(directory, "graphile_worker.pg_tle.sql")+"\n", "")
+	gwMigrate(t, nil, "extension", "--pg-tle", directory).expect(t, exitOK,
+		filepath.Join(directory, "graphile_worker.pg_tle.sql")+"\n", "")
 	gwMigrate(t, nil, "extension").expect(t, exitUsage, "", "accepts 1 arg")
 	gwMigrate(t, nil, "extension", filepath.Join(script, "below a file")).expect(t, exitFailed, "", "write extension")
 }
@@ -212,8 +219,10 @@ func TestVersionNamesProgramAndSchema(t *testing.T) {
 	database, empty := pgtest.Database(t), pgtest.EmptyDatabase(t)
 	gwMigrate(t, nil, "version", "-c", database).
 		expect(t, exitOK, fmt.Sprintf("schema \"graphile_worker\" is at version %d\n", latestVersion(t)), "")
-	gwMigrate(t, nil, "version", "-c", empty, "-s", "jobs").expect(t, exitOK, "schema \"jobs\" contains no queue of gw\n", "")
-	gwMigrate(t, map[string]string{"DATABASE_URL": "postgres://nobody@localhost:1/none"}, "version").expect(t, exitOK, "", "")
+	gwMigrate(t, nil, "version", "-c", empty, "-s", "jobs").expect(t, exitOK,
+		"schema \"jobs\" contains no queue of gw\n", "")
+	gwMigrate(t, map[string]string{"DATABASE_URL": "postgres://nobody@localhost:1/none"}, "version").expect(t, exitOK,
+		"", "")
 	gwMigrate(t, nil, "version", "-c", "host=/nowhere dbname=x").expect(t, exitFailed, "gw-migrate ", "connect: ")
 }
 

@@ -70,11 +70,13 @@ func (c *command) status(cmd *cobra.Command, _ []string) error {
 func judge(status migrate.Status) error {
 	switch {
 	case status.State == migrate.Absent, status.State == migrate.Empty, status.State == migrate.Behind:
-		return &exitError{exitBehind, fmt.Errorf("schema %q is at version %d of %d", status.Schema, status.Installed, status.Available)}
+		return &exitError{exitBehind, fmt.Errorf("schema %q is at version %d of %d", status.Schema, status.Installed,
+			status.Available)}
 	case status.Refusal != nil:
 		return failed(status.Refusal)
 	case status.State == migrate.Graphile:
-		return &exitError{exitBehind, fmt.Errorf("schema %q belongs to Graphile Worker; gw-migrate takes it over", status.Schema)}
+		return &exitError{exitBehind, fmt.Errorf("schema %q belongs to Graphile Worker; gw-migrate takes it over",
+			status.Schema)}
 	case len(status.Changed()) > 0:
 		return &exitError{exitChanged, fmt.Errorf("schema %q: %d functions or triggers differ from the queue's own; gw-migrate repair restores them",
 			status.Schema, len(status.Changed()))}
@@ -101,7 +103,8 @@ func (c *command) printStatus(status migrate.Status) error {
 		}
 	}
 	if len(status.Objects) > 0 {
-		add("ours", fmt.Sprintf("%d of %d functions and triggers", len(status.Objects)-len(status.Changed()), len(status.Objects)))
+		add("ours", fmt.Sprintf("%d of %d functions and triggers", len(status.Objects)-len(status.Changed()),
+			len(status.Objects)))
 	}
 	for _, role := range status.Roles {
 		add("role", role.String())

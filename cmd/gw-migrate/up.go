@@ -62,7 +62,8 @@ func (c *command) plan(status migrate.Status) error {
 		fmt.Fprintln(c.stderr, "warning:", warning)
 	}
 	for _, role := range status.Shared() {
-		fmt.Fprintf(c.stdout, "would grant role %s the rights that the replaced functions of Graphile Worker need\n", role.Name)
+		fmt.Fprintf(c.stdout, "would grant role %s the rights that the replaced functions of Graphile Worker need\n",
+			role.Name)
 	}
 	for _, migration := range status.Pending {
 		if migration.Adopted {

@@ -52,7 +52,8 @@ func installedVersion(ctx context.Context, connection, schema string) (string, e
 	case status.Installed == 0:
 		return fmt.Sprintf("schema %q contains no queue of gw", schema), nil
 	case status.Extension != "":
-		return fmt.Sprintf("schema %q is at version %d, of extension %s", schema, status.Installed, status.Extension), nil
+		return fmt.Sprintf("schema %q is at version %d, of extension %s", schema, status.Installed, status.Extension),
+			nil
 	default:
 		return fmt.Sprintf("schema %q is at version %d", schema, status.Installed), nil
 	}

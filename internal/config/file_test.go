@@ -99,7 +99,8 @@ tasks:
 	want := map[string]config.Task{
 		"mail/send": {
 			Timeout: 30 * time.Second, Program: config.Program{KillDelay: time.Second},
-			ForbiddenFlags: config.ForbiddenFlags{Query: "select 1", Position: config.Position{Path: path, Line: 10, Column: 62}},
+			ForbiddenFlags: config.ForbiddenFlags{Query: "select 1", Position: config.Position{Path: path, Line: 10,
+				Column: 62}},
 		},
 		"one": {
 			Kind: config.Exec, Concurrency: 2, Backoff: []time.Duration{time.Second, time.Minute},
@@ -118,16 +119,18 @@ tasks:
 			Program: config.Program{Command: []string{program}, Shown: program, Directory: dir, Children: 3},
 		},
 		"module": {
-			Kind:    config.Node,
-			Program: config.Program{Shown: filepath.Join(dir, "file.pem"), Directory: dir, Children: 2, KillDelay: time.Minute},
-			Module:  config.Module{Path: filepath.Join(dir, "file.pem")},
+			Kind: config.Node,
+			Program: config.Program{Shown: filepath.Join(dir, "file.pem"), Directory: dir, Children: 2,
+				KillDelay: time.Minute},
+			Module: config.Module{Path: filepath.Join(dir, "file.pem")},
 		},
 		"post": {
 			Kind: config.HTTP, Backoff: []time.Duration{5 * time.Second},
 			HTTP: config.Post{
-				URL:          asWritten("https://example.com/{task}?n=1"),
-				Headers:      map[string]string{"Authorization": "Bearer s3$cret ${HOME}"},
-				Secrets:      []webhook.Secret{parseSecret(t, signingSecret), parseSecret(t, "whsec_MDEyMzQ1Njc4OTAxMjM0NTY3ODkwMTI0")},
+				URL:     asWritten("https://example.com/{task}?n=1"),
+				Headers: map[string]string{"Authorization": "Bearer s3$cret ${HOME}"},
+				Secrets: []webhook.Secret{parseSecret(t, signingSecret),
+					parseSecret(t, "whsec_MDEyMzQ1Njc4OTAxMjM0NTY3ODkwMTI0")},
 				Permanent4xx: true,
 				CAFile:       filepath.Join(dir, "file.pem"),
 			},
@@ -204,63 +207,98 @@ func TestEveryMistakeIsToldWithItsPlaceAndWhatToDo(t *testing.T) {
 		text string
 		want []string
 	}{
-		"no YAML":          {"jobs: [1\n", []string{"1:7: this is not YAML: sequence end token ']' not found"}},
-		"no keys":          {"- jobs\n", []string{"1:1: a config file takes keys with values, as in name: value"}},
-		"two documents":    {"jobs: 1\n---\njobs: 2\n", []string{"3:1: a second document begins here; a config file has only one"}},
-		"key twice":        {"jobs: 1\njobs: 2\n", []string{"2:1: jobs occurs twice, first in line 1; remove one of them"}},
-		"key misspelt":     {"polinterval: 1s\njob: 1\n", []string{"1:1: there is no key polinterval; is poll_interval meant?", "2:1: there is no key job; is jobs meant?"}},
+		"no YAML": {"jobs: [1\n", []string{"1:7: this is not YAML: sequence end token ']' not found"}},
+		"no keys": {"- jobs\n", []string{"1:1: a config file takes keys with values, as in name: value"}},
+		"two documents": {"jobs: 1\n---\njobs: 2\n",
+			[]string{"3:1: a second document begins here; a config file has only one"}},
+		"key twice": {"jobs: 1\njobs: 2\n",
+			[]string{"2:1: jobs occurs twice, first in line 1; remove one of them"}},
+		"key misspelt": {"polinterval: 1s\njob: 1\n",
+			[]string{"1:1: there is no key polinterval; is poll_interval meant?",
+				"2:1: there is no key job; is jobs meant?"}},
 		"key unknown":      {"threads: 1\n", []string{"1:1: there is no key threads; the keys are connection, schema, "}},
 		"no value":         {"jobs:\n", []string{"1:1: jobs has no value; set one, or remove the key"}},
 		"list for a value": {"jobs: [1]\n", []string{"1:7: jobs takes a single value"}},
 		"no number":        {"jobs: many\n", []string{`1:7: jobs takes a whole number, not "many"`}},
 		"half a number":    {"jobs: 1.5\n", []string{`1:7: jobs takes a whole number, not "1.5"`}},
 		"number too small": {"jobs: 0\n", []string{"1:7: jobs is 0, must be at least 1"}},
-		"number negative":  {"jobs: -99999999999999999999\n", []string{"1:7: jobs is -99999999999999999999, must be at least 1"}},
+		"number negative": {"jobs: -99999999999999999999\n",
+			[]string{"1:7: jobs is -99999999999999999999, must be at least 1"}},
 		"number too large": {"jobs: 100001\nmax_pool_size: 99999999999999999999\n", []string{
-			"1:7: jobs is 100001, must be at most 100000", "2:16: max_pool_size is 99999999999999999999, must be at most 100000"}},
+			"1:7: jobs is 100001, must be at most 100000",
+			"2:16: max_pool_size is 99999999999999999999, must be at most 100000"}},
 		"number of a task": {"tasks:\n  a: {persistent: ./program, concurrency: 100001, children: 9223372036854775808}\n", []string{
-			"2:43: concurrency is 100001, must be at most 100000", "2:61: children is 9223372036854775808, must be at most 100000"}},
-		"time too long":      {"poll_interval: 876001h\n", []string{"1:16: poll_interval is 876001h, must be at most 876000h, which is 100 years"}},
-		"time far too long":  {"grace: 9999999999h30m\n", []string{"1:8: grace is 9999999999h30m, must be at most 876000h, which is 100 years"}},
+			"2:43: concurrency is 100001, must be at most 100000",
+			"2:61: children is 9223372036854775808, must be at most 100000"}},
+		"time too long": {"poll_interval: 876001h\n",
+			[]string{"1:16: poll_interval is 876001h, must be at most 876000h, which is 100 years"}},
+		"time far too long": {"grace: 9999999999h30m\n",
+			[]string{"1:8: grace is 9999999999h30m, must be at most 876000h, which is 100 years"}},
 		"time far too short": {"grace: -9999999999h\n", []string{"1:8: grace is -9999999999h, must be positive"}},
 		"time of a task": {"tasks:\n  a: {timeout: 1000000h, kill_delay: 999999999999s, backoff: [1s, 9223372036854775808ns]}\n", []string{
-			"2:16: timeout is 1000000h", "2:38: kill_delay is 999999999999s", "2:67: backoff is 9223372036854775808ns"}},
-		"time with words":    {"grace: 99999999999h soon\n", []string{"1:8: grace takes a time with a unit"}},
-		"time without unit":  {"poll_interval: 2000\n", []string{`1:16: poll_interval takes a time with a unit, such as 500ms, 30s, 5m or 4h, not "2000"`}},
+			"2:16: timeout is 1000000h", "2:38: kill_delay is 999999999999s",
+			"2:67: backoff is 9223372036854775808ns"}},
+		"time with words": {"grace: 99999999999h soon\n", []string{"1:8: grace takes a time with a unit"}},
+		"time without unit": {"poll_interval: 2000\n",
+			[]string{`1:16: poll_interval takes a time with a unit, such as 500ms, 30s, 5m or 4h, not "2000"`}},
 		"no time":            {"grace: -1s\n", []string{"1:8: grace is -1s, must be positive"}},
 		"neither yes nor no": {"quiet: yes\n", []string{`1:8: quiet takes true or false, not "yes"`}},
 		"empty text":         {"schema: ''\n", []string{"1:9: schema is empty; set a value, or remove the key"}},
-		"variable not set":   {"connection: ${NOWHERE}\n", []string{"1:13: connection: the environment variable NOWHERE is not set; write $${ for a literal ${"}},
-		"no variable":        {"connection: a${b-c}\n", []string{`1:13: connection: "${b-c}" is not a reference ${NAME} to an environment variable; write $${ for a literal ${`}},
-		"key of flags":       {"forbidden_flags: {querry: select 1}\n", []string{"1:19: there is no key querry in forbidden_flags; is query meant?"}},
-		"no flags":           {"forbidden_flags: []\n", []string{"1:18: forbidden_flags is an empty list"}},
-		"flags of a task":    {"tasks:\n  a: {forbidden_flags: {querry: select 1}}\n", []string{"2:25: there is no key querry in forbidden_flags; is query meant?"}},
-		"no flags of a task": {"tasks:\n  a: {forbidden_flags: [a, '']}\n", []string{"2:28: forbidden_flags is empty; set a value, or remove the key"}},
-		"no tasks":           {"tasks: [a]\n", []string{"1:8: tasks takes keys with values, as in name: value"}},
-		"unnamed task":       {"tasks: {'': {timeout: 1s}}\n", []string{"1:9: a task has an empty name"}},
-		"no task":            {"tasks:\n  a: 5\n", []string{"2:6: task a takes keys with values, as in name: value"}},
-		"two kinds":          {"tasks:\n  a:\n    exec: ./program\n    sql: f\n", []string{"4:5: the task already has exec; it can have only one of exec, persistent, node, http, sql"}},
-		"key of other kinds": {"tasks:\n  a: {exec: ./program, secret: x, children: 2}\n", []string{"2:24: secret is a key of tasks with http; this one has exec", "2:35: children is a key of tasks with persistent or node; this one has exec"}},
-		"key of a kind":      {"tasks:\n  a: {env: {}}\n", []string{"2:7: env is a key of tasks with exec or persistent or node; this one has a file in the folder of tasks"}},
-		"key in a task":      {"tasks:\n  a: {tiemout: 1s}\n", []string{"2:7: there is no key tiemout in a task; is timeout meant?"}},
-		"in a list":          {"tasks:\n  a: {backoff: [1s, soon]}\n", []string{`2:21: backoff takes a time with a unit, such as 500ms, 30s, 5m or 4h, not "soon"`}},
-		"empty list":         {"tasks:\n  a: {exec: []}\n", []string{"2:13: exec is an empty list"}},
-		"no such program":    {"tasks:\n  a: {exec: ./missing}\n", []string{"2:13: exec: there is no file DIR/missing"}},
-		"no such command":    {"tasks:\n  a: {exec: no-such-command}\n", []string{"2:13: exec: no program no-such-command in $PATH; a program beside this file is ./no-such-command"}},
-		"arguments in one":   {"tasks:\n  a: {exec: ./program -v}\n", []string{"2:13: exec: there is no file DIR/program -v; arguments are given in a list, such as [./program, argument]"}},
-		"not executable":     {"tasks:\n  a: {persistent: ./file.pem}\n", []string{"2:19: persistent: DIR/file.pem is not executable, see chmod +x"}},
-		"no such folder":     {"tasks:\n  a: {exec: ./program, directory: program}\n", []string{"2:35: directory: there is no folder DIR/program"}},
-		"no such file":       {"tasks:\n  a: {http: http://h, ca_file: sub}\n", []string{"2:32: ca_file: there is no file DIR/sub"}},
-		"no such module":     {"tasks:\n  a: {node: missing.js}\n", []string{"2:13: node: there is no file DIR/missing.js"}},
-		"no URL":             {"tasks:\n  a: {http: example.com/x}\n", []string{"2:13: http takes a URL that begins with http:// or https:// and a host"}},
-		"no secret":          {"tasks:\n  a: {http: http://h, secret: top}\n", []string{"2:31: secret must be whsec_ followed by 24 to 64 random bytes in base64; make one with: echo whsec_$(openssl rand -base64 32)"}},
-		"one secret of two":  {"tasks:\n  a: {http: http://h, secret: [\"${SIGNING}\", \"${SECRET}\"]}\n", []string{"2:46: secret must be whsec_"}},
-		"statement":          {"tasks:\n  a: {sql: select 1}\n", []string{"2:12: sql takes the name of a function or procedure, such as app.refresh_totals, not a statement"}},
-		"call":               {"tasks:\n  a: {sql: 'app.f()'}\n", []string{"2:12: sql takes the name of a function"}},
-		"batch too large":    {"tasks:\n  a: {sql: f, batch: 1001}\n", []string{"2:22: batch is 1001, must be at most 1000"}},
-		"no batch":           {"tasks:\n  a: {sql: f, batch: false}\n", []string{`2:22: batch takes a whole number, not "false"`}},
-		"no anchor":          {"jobs: *many\n", []string{"1:7: there is no anchor &many"}},
-		"merges itself":      {"tasks:\n  a: &a {<<: *a}\n", []string{"this mapping merges itself"}},
+		"variable not set": {"connection: ${NOWHERE}\n",
+			[]string{"1:13: connection: the environment variable NOWHERE is not set; write $${ for a literal ${"}},
+		"no variable": {"connection: a${b-c}\n",
+			[]string{`1:13: connection: "${b-c}" is not a reference ${NAME} to an environment variable; write $${ for a literal ${`}},
+		"key of flags": {"forbidden_flags: {querry: select 1}\n",
+			[]string{"1:19: there is no key querry in forbidden_flags; is query meant?"}},
+		"no flags": {"forbidden_flags: []\n", []string{"1:18: forbidden_flags is an empty list"}},
+		"flags of a task": {"tasks:\n  a: {forbidden_flags: {querry: select 1}}\n",
+			[]string{"2:25: there is no key querry in forbidden_flags; is query meant?"}},
+		"no flags of a task": {"tasks:\n  a: {forbidden_flags: [a, '']}\n",
+			[]string{"2:28: forbidden_flags is empty; set a value, or remove the key"}},
+		"no tasks":     {"tasks: [a]\n", []string{"1:8: tasks takes keys with values, as in name: value"}},
+		"unnamed task": {"tasks: {'': {timeout: 1s}}\n", []string{"1:9: a task has an empty name"}},
+		"no task":      {"tasks:\n  a: 5\n", []string{"2:6: task a takes keys with values, as in name: value"}},
+		"two kinds": {"tasks:\n  a:\n    exec: ./program\n    sql: f\n",
+			[]string{"4:5: the task already has exec; it can have only one of exec, persistent, node, http, sql"}},
+		"key of other kinds": {"tasks:\n  a: {exec: ./program, secret: x, children: 2}\n",
+			[]string{"2:24: secret is a key of tasks with http; this one has exec",
+				"2:35: children is a key of tasks with persistent or node; this one has exec"}},
+		"key of a kind": {"tasks:\n  a: {env: {}}\n",
+			[]string{"2:7: env is a key of tasks with exec or persistent or node; this one has a file in the folder of tasks"}},
+		"key in a task": {"tasks:\n  a: {tiemout: 1s}\n",
+			[]string{"2:7: there is no key tiemout in a task; is timeout meant?"}},
+		"in a list": {"tasks:\n  a: {backoff: [1s, soon]}\n",
+			[]string{`2:21: backoff takes a time with a unit, such as 500ms, 30s, 5m or 4h, not "soon"`}},
+		"empty list": {"tasks:\n  a: {exec: []}\n", []string{"2:13: exec is an empty list"}},
+		"no such program": {"tasks:\n  a: {exec: ./missing}\n",
+			[]string{"2:13: exec: there is no file DIR/missing"}},
+		"no such command": {"tasks:\n  a: {exec: no-such-command}\n",
+			[]string{"2:13: exec: no program no-such-command in $PATH; a program beside this file is ./no-such-command"}},
+		"arguments in one": {"tasks:\n  a: {exec: ./program -v}\n",
+			[]string{"2:13: exec: there is no file DIR/program -v; arguments are given in a list, such as [./program, argument]"}},
+		"not executable": {"tasks:\n  a: {persistent: ./file.pem}\n",
+			[]string{"2:19: persistent: DIR/file.pem is not executable, see chmod +x"}},
+		"no such folder": {"tasks:\n  a: {exec: ./program, directory: program}\n",
+			[]string{"2:35: directory: there is no folder DIR/program"}},
+		"no such file": {"tasks:\n  a: {http: http://h, ca_file: sub}\n",
+			[]string{"2:32: ca_file: there is no file DIR/sub"}},
+		"no such module": {"tasks:\n  a: {node: missing.js}\n",
+			[]string{"2:13: node: there is no file DIR/missing.js"}},
+		"no URL": {"tasks:\n  a: {http: example.com/x}\n",
+			[]string{"2:13: http takes a URL that begins with http:// or https:// and a host"}},
+		"no secret": {"tasks:\n  a: {http: http://h, secret: top}\n",
+			[]string{"2:31: secret must be whsec_ followed by 24 to 64 random bytes in base64; make one with: echo whsec_$(openssl rand -base64 32)"}},
+		"one secret of two": {"tasks:\n  a: {http: http://h, secret: [\"${SIGNING}\", \"${SECRET}\"]}\n",
+			[]string{"2:46: secret must be whsec_"}},
+		"statement": {"tasks:\n  a: {sql: select 1}\n",
+			[]string{"2:12: sql takes the name of a function or procedure, such as app.refresh_totals, not a statement"}},
+		"call": {"tasks:\n  a: {sql: 'app.f()'}\n", []string{"2:12: sql takes the name of a function"}},
+		"batch too large": {"tasks:\n  a: {sql: f, batch: 1001}\n",
+			[]string{"2:22: batch is 1001, must be at most 1000"}},
+		"no batch": {"tasks:\n  a: {sql: f, batch: false}\n",
+			[]string{`2:22: batch takes a whole number, not "false"`}},
+		"no anchor":     {"jobs: *many\n", []string{"1:7: there is no anchor &many"}},
+		"merges itself": {"tasks:\n  a: &a {<<: *a}\n", []string{"this mapping merges itself"}},
 		"several": {"jobs: 0\ntasks:\n  a: {sql: '', batch: 0}\nquiet: no\n", []string{
 			"1:7: jobs is 0, must be at least 1", "3:12: sql is empty; set a value, or remove the key",
 			"3:23: batch is 0, must be at least 1", `4:8: quiet takes true or false, not "no"`,
@@ -275,7 +313,8 @@ func TestEveryMistakeIsToldWithItsPlaceAndWhatToDo(t *testing.T) {
 			}
 			for i, problem := range problems {
 				want := strings.ReplaceAll(c.want[i], "DIR", dir)
-				if got := strings.TrimPrefix(problem.Error(), filepath.Join(dir, "gw.yaml")+":"); !strings.Contains(got, want) {
+				if got := strings.TrimPrefix(problem.Error(), filepath.Join(dir, "gw.yaml")+":"); !strings.Contains(got,
+					want) {
 					t.Errorf("got\n%s, want\n%s", got, want)
 				}
 			}
@@ -291,7 +330,8 @@ func TestNoMistakeShowsTheValueOfAVariable(t *testing.T) {
 		{"quiet: ${SECRET}\n", `quiet takes true or false, not "${SECRET}"`},
 		{"grace: ${SECRET}\n", `not "${SECRET}"`},
 		{"poll_interval: ${NUMBER}s\n", "poll_interval is ${NUMBER}s, must be positive"},
-		{"tasks:\n  a: {exec: '${SECRET}'}\n", "no program ${SECRET} in $PATH; a program beside this file is ./${SECRET}"},
+		{"tasks:\n  a: {exec: '${SECRET}'}\n",
+			"no program ${SECRET} in $PATH; a program beside this file is ./${SECRET}"},
 		{"tasks:\n  a: {exec: './${SECRET}'}\n", "there is no file ./${SECRET}; arguments"},
 		{"tasks:\n  a: {exec: './${LARGE}'}\n", "there is no file ./${LARGE}"},
 		{"tasks:\n  a: {exec: './${FILE}'}\n", "./${FILE} is not executable"},
@@ -301,7 +341,8 @@ func TestNoMistakeShowsTheValueOfAVariable(t *testing.T) {
 		{"tasks:\n  a: {http: http://h, secret: '${SECRET}'}\n", "secret must be whsec_"},
 	} {
 		env := map[string]string{"SECRET": "s3cret token", "NUMBER": "-4711", "LARGE": "1815", "FILE": "file.pem"}
-		_, err := config.Parse(filepath.Join(folder(t), "gw.yaml"), c.text, func(name string) string { return env[name] })
+		_, err := config.Parse(filepath.Join(folder(t), "gw.yaml"), c.text,
+			func(name string) string { return env[name] })
 		if err == nil || !strings.Contains(err.Error(), c.want) {
 			t.Errorf("got the error\n%v, want\n%s", err, c.want)
 			continue
@@ -343,7 +384,8 @@ func TestAConfigFileOfGraphileWorkerIsCalledThat(t *testing.T) {
 			t.Errorf("in an empty folder: %s %s", path, message)
 		}
 		preset := filepath.Join(dir, name)
-		if err := os.WriteFile(preset, []byte("module.exports = { worker: { concurrentJobs: 4 } };"), 0o600); err != nil {
+		if err := os.WriteFile(preset, []byte("module.exports = { worker: { concurrentJobs: 4 } };"),
+			0o600); err != nil {
 			t.Fatal(err)
 		}
 		if path, message := config.PresetIn(dir); path != preset || !strings.HasPrefix(message, want) {

@@ -98,9 +98,11 @@ func (r *reader) laneKey(e entry) string {
 func (r *reader) checkLimit(limit Limit) {
 	switch {
 	case limit.MaxRunning == 0 && limit.TotalRunning == 0 && limit.Rate == 0 && !limit.Fair:
-		r.refuse(limit.Position, "the limit %s limits nothing; set max_running, total_running, rate or fair", limit.Name)
+		r.refuse(limit.Position, "the limit %s limits nothing; set max_running, total_running, rate or fair",
+			limit.Name)
 	case limit.Fair && limit.By == "":
-		r.refuse(limit.Position, "the limit %s has fair without by, so it has no lanes that could take turns", limit.Name)
+		r.refuse(limit.Position, "the limit %s has fair without by, so it has no lanes that could take turns",
+			limit.Name)
 	case (limit.Rate == 0) != (limit.Per == 0):
 		r.refuse(limit.Position, "the limit %s has only one of rate and per, which belong together", limit.Name)
 	case limit.Burst != 0 && limit.Rate == 0:

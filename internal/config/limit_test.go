@@ -26,7 +26,8 @@ limits:
 		t.Fatal(err)
 	}
 	want := []shim.Limit{
-		{Name: "exports", Tasks: []string{"export", "report"}, By: "payload:tenant", MaxRunning: 3, TotalRunning: 20, Strict: 10 * time.Minute},
+		{Name: "exports", Tasks: []string{"export", "report"}, By: "payload:tenant", MaxRunning: 3, TotalRunning: 20,
+			Strict: 10 * time.Minute},
 		{Name: "api", Tasks: []string{"call"}, Rate: 100, Per: time.Minute, Burst: 10},
 		{Name: "imports", By: "flag:source", MaxRunning: 2},
 	}

@@ -263,11 +263,13 @@ func (r *reader) time(e entry) time.Duration {
 	d, err := parseTime(text.Value)
 	switch {
 	case err != nil:
-		r.refuse(r.valueAt(e), "%s takes a time with a unit, such as 500ms, 30s, 5m or 4h, not %q", e.name, text.Written)
+		r.refuse(r.valueAt(e), "%s takes a time with a unit, such as 500ms, 30s, 5m or 4h, not %q", e.name,
+			text.Written)
 	case d <= 0:
 		r.refuse(r.valueAt(e), "%s is %s, must be positive", e.name, text.Written)
 	case d > LongestTime:
-		r.refuse(r.valueAt(e), "%s is %s, must be at most %.0fh, which is 100 years", e.name, text.Written, LongestTime.Hours())
+		r.refuse(r.valueAt(e), "%s is %s, must be at most %.0fh, which is 100 years", e.name, text.Written,
+			LongestTime.Hours())
 	default:
 		return d
 	}

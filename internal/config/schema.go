@@ -67,7 +67,8 @@ func (t Type) schema(most int) part {
 	case Number:
 		return part{"anyOf": []any{part{"type": "integer", "minimum": 1, "maximum": most}, matching(`^\+?[0-9]+$`)}}
 	case Size:
-		return part{"anyOf": []any{part{"type": "integer", "minimum": 1, "maximum": maxBatch}, part{"const": true}, matching(`^(true|\+?[0-9]+)$`)}}
+		return part{"anyOf": []any{part{"type": "integer", "minimum": 1, "maximum": maxBatch}, part{"const": true},
+			matching(`^(true|\+?[0-9]+)$`)}}
 	case Time:
 		return span
 	case Grace:

@@ -115,7 +115,8 @@ func (r *reader) kind(entries []entry) Kind {
 			continue
 		}
 		if kind != Folder {
-			r.refuse(e.at, "the task already has %s; it can have only one of %s", kind, strings.Join(names(Kinds()), ", "))
+			r.refuse(e.at, "the task already has %s; it can have only one of %s", kind,
+				strings.Join(names(Kinds()), ", "))
 			continue
 		}
 		kind = Kind(e.name)
@@ -244,9 +245,11 @@ func (r *reader) program(e entry, name Expanded, dir string) Expanded {
 	case errors.Is(err, fs.ErrPermission):
 		r.refuse(r.valueAt(e), "%s: %s is not executable, see chmod +x", e.name, shown)
 	case errors.Is(err, exec.ErrNotFound):
-		r.refuse(r.valueAt(e), "%s: no program %s in $PATH; a program beside this file is ./%s", e.name, name.Written, name.Written)
+		r.refuse(r.valueAt(e), "%s: no program %s in $PATH; a program beside this file is ./%s", e.name, name.Written,
+			name.Written)
 	case strings.Contains(name.Value, " "):
-		r.refuse(r.valueAt(e), "%s: there is no file %s; arguments are given in a list, such as [./program, argument]", e.name, shown)
+		r.refuse(r.valueAt(e), "%s: there is no file %s; arguments are given in a list, such as [./program, argument]",
+			e.name, shown)
 	default:
 		r.refuse(r.valueAt(e), "%s: there is no file %s", e.name, shown)
 	}

@@ -56,7 +56,8 @@ func TestAHundredWorkersAreBackWithinFiveSecondsAndNotAllAtOnce(t *testing.T) {
 		}
 		for tenth, n := range tenths {
 			if n > workers/5 {
-				t.Errorf("%d workers came within the same tenth of a second, %s after the server", n, tenth*100*time.Millisecond)
+				t.Errorf("%d workers came within the same tenth of a second, %s after the server", n,
+					tenth*100*time.Millisecond)
 			}
 		}
 	})

@@ -32,7 +32,8 @@ func TestConnStringPrefersFlagToDatabaseURLToPGVariables(t *testing.T) {
 		{"pool settings", "postgres:///from_flag?pool_max_conns=3", "", "from_flag"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			text, err := connection.FromFlag(c.flag, env(map[string]string{"DATABASE_URL": c.url, "PGDATABASE": "from_pg"}))
+			text, err := connection.FromFlag(c.flag,
+				env(map[string]string{"DATABASE_URL": c.url, "PGDATABASE": "from_pg"}))
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -70,27 +71,37 @@ func TestConnStringRefusesNonsenseWithoutShowingPasswords(t *testing.T) {
 		{"scheme of Prisma's proxy", "prisma://u:s3cret@h/?api_key=s3cret", "not one that begins with postgres://"},
 		{"no scheme, a parameter", "u:s3cret@h/db?x=1", "is not the name of a parameter"},
 		{"a URL within a list", "host=h postgres://u:s3cret@h/db?x=1", "is not the name of a parameter"},
-		{"no-verify", "postgres://u:s3cret@h/db?sslmode=no-verify", "sslmode is one of disable, allow, prefer, require, verify-ca, verify-full; require does not verify"},
+		{"no-verify", "postgres://u:s3cret@h/db?sslmode=no-verify",
+			"sslmode is one of disable, allow, prefer, require, verify-ca, verify-full; require does not verify"},
 		{"sslmode=true", "host=h password=s3cret sslmode=true", "sslmode is one of"},
-		{"seconds with a unit", "postgres://u:s3cret@h/db?connect_timeout=5s", "connect_timeout is a number of seconds without a unit, such as 5"},
-		{"seconds with a unit in a list", "host=h password='s3 cret' connect_timeout='5 s'", "connect_timeout is a number of seconds"},
+		{"seconds with a unit", "postgres://u:s3cret@h/db?connect_timeout=5s",
+			"connect_timeout is a number of seconds without a unit, such as 5"},
+		{"seconds with a unit in a list", "host=h password='s3 cret' connect_timeout='5 s'",
+			"connect_timeout is a number of seconds"},
 		{"double quotes", `"postgres://u:s3cret@h/db"`, "there are quotes around it"},
 		{"single quotes", `'postgres://u:s3cret@h/db'`, "there are quotes around it"},
 		{"a blank in a URL", "postgres://u:s3cret@h/a db", "there is a blank in it"},
 		{"ssl", "postgres://u:s3cret@h/db?ssl=1", "there is no parameter ssl here; write sslmode=require"},
-		{"Prisma's schema", "postgres://u:s3cret@h/db?schema=public", "there is no parameter schema here; use --schema"},
+		{"Prisma's schema", "postgres://u:s3cret@h/db?schema=public",
+			"there is no parameter schema here; use --schema"},
 		{"Prisma's limit", "postgres://u:s3cret@h/db?connection_limit=5", "write pool_max_conns"},
-		{"Prisma's pooler", "postgres://u:s3cret@h/db?pgbouncer=true", "there is no parameter pgbouncer here; leave it out"},
-		{"libpq's keepalives", "host=h password=s3cret keepalives_idle=30", "there is no parameter keepalives_idle here; leave it out"},
-		{"libpq's gssencmode", "postgres://u:s3cret@h/db?gssencmode=disable", "there is no parameter gssencmode here; leave it out"},
+		{"Prisma's pooler", "postgres://u:s3cret@h/db?pgbouncer=true",
+			"there is no parameter pgbouncer here; leave it out"},
+		{"libpq's keepalives", "host=h password=s3cret keepalives_idle=30",
+			"there is no parameter keepalives_idle here; leave it out"},
+		{"libpq's gssencmode", "postgres://u:s3cret@h/db?gssencmode=disable",
+			"there is no parameter gssencmode here; leave it out"},
 		{"libpq's hostaddr", "hostaddr=10.0.0.1 password=s3cret", "there is no parameter hostaddr here; write host"},
 		{"libpq's fallback", "postgres://u:s3cret@h/db?fallback_application_name=a", "write application_name"},
-		{"@ in the password", "postgres://u:p@s3cret@h/db", "more than one @ before the host; in a user or a password, @ is written as %40"},
+		{"@ in the password", "postgres://u:p@s3cret@h/db",
+			"more than one @ before the host; in a user or a password, @ is written as %40"},
 		{"# in the password", "postgres://u:12#s3cret@h/db", "# is written as %23"},
 		{"/ in the password", "postgres://u:12/s3cret@h/db", "/ is written as %2F"},
 		{"? in the password", "postgres://u:12?s3cret@h/db", "? is written as %3F"},
-		{"Java", "jdbc:postgresql://h:5432/db?user=u&password=s3cret", "write postgres://user:password@host:port/database"},
-		{"misspelt in a URL", "postgres://u:s3cret@h/db?sslmod=require", "there is no parameter sslmod; is sslmode meant?"},
+		{"Java", "jdbc:postgresql://h:5432/db?user=u&password=s3cret",
+			"write postgres://user:password@host:port/database"},
+		{"misspelt in a URL", "postgres://u:s3cret@h/db?sslmod=require",
+			"there is no parameter sslmod; is sslmode meant?"},
 		{"misspelt in a list", "host=h pasword=s3cret", "there is no parameter pasword; is password meant?"},
 	} {
 		t.Run(c.name, func(t *testing.T) {

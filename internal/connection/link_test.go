@@ -13,7 +13,8 @@ import (
 func newLink(t *testing.T) (*link, net.Conn) {
 	t.Helper()
 	near, far := net.Pipe()
-	conn, err := dialLink(func(context.Context, string, string) (net.Conn, error) { return near, nil })(t.Context(), "", "")
+	conn, err := dialLink(func(context.Context, string, string) (net.Conn, error) { return near, nil })(t.Context(), "",
+		"")
 	if err != nil {
 		t.Fatal(err)
 	}

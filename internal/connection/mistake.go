@@ -55,8 +55,10 @@ var beginsWithPassword = regexp.MustCompile(`^\?[^=]*@`)
 // parameters are the connection parameters of PostgreSQL clients. Any other name is a setting of the server.
 var parameters = []string{
 	"host", "port", "dbname", "database", "user", "password", "passfile", "connect_timeout", "sslmode", "sslkey",
-	"sslcert", "sslrootcert", "sslpassword", "sslsni", "sslnegotiation", "target_session_attrs", "service", "servicefile",
-	"application_name", "client_encoding", "options", "channel_binding", "require_auth", "pool_max_conns", "pool_min_conns",
+	"sslcert", "sslrootcert", "sslpassword", "sslsni", "sslnegotiation", "target_session_attrs", "service",
+	"servicefile",
+	"application_name", "client_encoding", "options", "channel_binding", "require_auth", "pool_max_conns",
+	"pool_min_conns",
 	"sslcertmode", "replication", "pool_max_conn_lifetime", "pool_max_conn_idle_time", "pool_health_check_period",
 }
 

@@ -13,24 +13,36 @@ import (
 // to write instead.
 var foreign = map[string]string{
 	// Booleans and modes of TLS.
-	"ssl": "write sslmode=require, or sslmode=disable", "requiressl": "write sslmode=require", "sslaccept": "write sslmode=require or sslmode=verify-full",
+	"ssl": "write sslmode=require, or sslmode=disable", "requiressl": "write sslmode=require",
+	"sslaccept":   "write sslmode=require or sslmode=verify-full",
 	"sslidentity": "write sslcert and sslkey", "sslfactory": "write sslmode", "uselibpqcompat": "leave it out",
 	// Prisma.
-	"schema": "use --schema", "connection_limit": "write pool_max_conns", "pool_timeout": "leave it out", "pgbouncer": "leave it out",
-	"socket_timeout": "write statement_timeout, in milliseconds", "statement_cache_size": "leave it out", "single_use_connections": "leave it out",
+	"schema": "use --schema", "connection_limit": "write pool_max_conns", "pool_timeout": "leave it out",
+	"pgbouncer":      "leave it out",
+	"socket_timeout": "write statement_timeout, in milliseconds", "statement_cache_size": "leave it out",
+	"single_use_connections": "leave it out",
 	// libpq.
-	"hostaddr": "write host", "fallback_application_name": "write application_name", "keepalives": "leave it out", "keepalives_idle": "leave it out",
-	"keepalives_interval": "leave it out", "keepalives_count": "leave it out", "tcp_user_timeout": "leave it out", "gssencmode": "leave it out",
-	"gsslib": "leave it out", "gssdelegation": "leave it out", "load_balance_hosts": "leave it out", "requirepeer": "leave it out",
-	"requireauth": "write require_auth", "ssl_min_protocol_version": "leave it out", "ssl_max_protocol_version": "leave it out",
-	"sslcompression": "leave it out", "sslcrl": "leave it out", "sslcrldir": "leave it out", "sslkeylogfile": "leave it out",
+	"hostaddr": "write host", "fallback_application_name": "write application_name", "keepalives": "leave it out",
+	"keepalives_idle":     "leave it out",
+	"keepalives_interval": "leave it out", "keepalives_count": "leave it out", "tcp_user_timeout": "leave it out",
+	"gssencmode": "leave it out",
+	"gsslib":     "leave it out", "gssdelegation": "leave it out", "load_balance_hosts": "leave it out",
+	"requirepeer": "leave it out",
+	"requireauth": "write require_auth", "ssl_min_protocol_version": "leave it out",
+	"ssl_max_protocol_version": "leave it out",
+	"sslcompression":           "leave it out", "sslcrl": "leave it out", "sslcrldir": "leave it out",
+	"sslkeylogfile":    "leave it out",
 	"scram_client_key": "write password", "scram_server_key": "write password",
 	// JDBC, npm's pg, SQLAlchemy, Rails, Django.
-	"currentSchema": "use --schema", "ApplicationName": "write application_name", "socketTimeout": "write statement_timeout, in milliseconds",
+	"currentSchema": "use --schema", "ApplicationName": "write application_name",
+	"socketTimeout": "write statement_timeout, in milliseconds",
 	"query_timeout": "write statement_timeout, in milliseconds", "connectTimeout": "write connect_timeout, in seconds",
-	"connectionTimeoutMillis": "write connect_timeout, in seconds", "idleTimeoutMillis": "write pool_max_conn_idle_time", "max": "write pool_max_conns",
-	"pool": "write pool_max_conns", "pool_size": "write pool_max_conns", "max_size": "write pool_max_conns", "encoding": "write client_encoding",
-	"adapter": "leave it out", "prepared_statements": "leave it out", "binary_parameters": "leave it out", "conn_max_age": "leave it out",
+	"connectionTimeoutMillis": "write connect_timeout, in seconds",
+	"idleTimeoutMillis":       "write pool_max_conn_idle_time", "max": "write pool_max_conns",
+	"pool": "write pool_max_conns", "pool_size": "write pool_max_conns", "max_size": "write pool_max_conns",
+	"encoding": "write client_encoding",
+	"adapter":  "leave it out", "prepared_statements": "leave it out", "binary_parameters": "leave it out",
+	"conn_max_age":                  "leave it out",
 	"prepared_statement_cache_size": "leave it out",
 }
 
@@ -48,7 +60,8 @@ func parametersOf(text string) map[string]string {
 		authority, _, _ := strings.Cut(rest, "/")
 		hosts := authority[strings.LastIndexByte(authority, '@')+1:]
 		for host := range strings.SplitSeq(hosts, ",") {
-			if at := strings.LastIndexByte(host, ':'); at >= 0 && at > strings.LastIndexByte(host, ']') && isBadPort(host[at+1:]) {
+			if at := strings.LastIndexByte(host, ':'); at >= 0 && at > strings.LastIndexByte(host, ']') &&
+				isBadPort(host[at+1:]) {
 				found["port"] = host[at+1:]
 			}
 		}

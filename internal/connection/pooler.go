@@ -57,7 +57,8 @@ func IsLostStatement(state string) bool { return state == "26000" || state == "4
 // CheckPooler refuses a pool that cannot work because a pooler shares its connections, as in transaction mode. connect
 // opens one more connection to the pool's address; listens tells whether a program listens on such a connection.
 // Without a pooler the check costs one query.
-func CheckPooler(ctx context.Context, pool *pgxpool.Pool, connect func(context.Context) (*pgx.Conn, error), listens bool) error {
+func CheckPooler(ctx context.Context, pool *pgxpool.Pool,
+	connect func(context.Context) (*pgx.Conn, error), listens bool) error {
 	ctx, cancel := context.WithTimeout(ctx, poolerTimeout)
 	defer cancel()
 	first, err := pool.Acquire(ctx)

@@ -35,7 +35,8 @@ func TestAnAddressThatOthersReachNeedsAuthentication(t *testing.T) {
 			t.Errorf("%+v is accepted", o)
 		}
 	}
-	if (Options{Address: "0.0.0.0:1"}).CheckLoopback() == nil || (Options{Address: "localhost:1"}).CheckLoopback() != nil {
+	if (Options{Address: "0.0.0.0:1"}).CheckLoopback() == nil ||
+		(Options{Address: "localhost:1"}).CheckLoopback() != nil {
 		t.Error("a console beside a worker listens on other addresses than loopback")
 	}
 }
@@ -77,7 +78,8 @@ func TestOnlyWhoHasAPasswordEnters(t *testing.T) {
 	for _, c := range []struct {
 		name, password string
 		want           int
-	}{{"ada", "wrong", 401}, {"ada", "right", 200}, {"ada", "right", 200}, {"ada", "wrong", 401}, {"eve", "right", 401}, {"", "", 401}} {
+	}{{"ada", "wrong", 401}, {"ada", "right", 200}, {"ada", "right", 200}, {"ada", "wrong", 401}, {"eve", "right", 401},
+		{"", "", 401}} {
 		if got := ask(func(r *http.Request) { r.SetBasicAuth(c.name, c.password) }); got != c.want {
 			t.Errorf("%s with the password %s is answered by %d, want %d", c.name, c.password, got, c.want)
 		}
@@ -85,20 +87,23 @@ func TestOnlyWhoHasAPasswordEnters(t *testing.T) {
 }
 
 func TestAConsoleIsServedUnderAPrefix(t *testing.T) {
-	for prefix, isOne := range map[string]bool{"": true, "/ops": true, "/ops/queue": true, "ops": false, "/": false, "/ops/": false, "/a/../b": false, "/{x}": false} {
+	for prefix, isOne := range map[string]bool{"": true, "/ops": true, "/ops/queue": true, "ops": false, "/": false,
+		"/ops/": false, "/a/../b": false, "/{x}": false} {
 		if err := (Options{Prefix: prefix}).Check(); (err == nil) != isOne {
 			t.Errorf("the prefix %q: %v", prefix, err)
 		}
 	}
 	server, err := Serve(pgtest.Pool(t, pgtest.Database(t)), Options{
-		Address: "127.0.0.1:0", Prefix: "/ops/queue", Operator: "ada@laptop", Color: "red", Logger: slog.New(slog.NewTextHandler(t.Output(), nil)),
+		Address: "127.0.0.1:0", Prefix: "/ops/queue", Operator: "ada@laptop", Color: "red",
+		Logger: slog.New(slog.NewTextHandler(t.Output(), nil)),
 	})
 	if err != nil {
 		t.Fatal(err)
 	}
 	t.Cleanup(server.Close)
 	at := "http://" + server.address.String()
-	for from, to := range map[string]string{"/": "/ops/queue/", "/ops/queue": "/ops/queue/", "/ops/queue/help": "/ops/queue/help"} {
+	for from, to := range map[string]string{"/": "/ops/queue/", "/ops/queue": "/ops/queue/",
+		"/ops/queue/help": "/ops/queue/help"} {
 		r, err := http.NewRequestWithContext(t.Context(), http.MethodGet, at+from, nil)
 		if err != nil {
 			t.Fatal(err)
@@ -109,7 +114,8 @@ func TestAConsoleIsServedUnderAPrefix(t *testing.T) {
 		}
 		body, err := io.ReadAll(answer.Body)
 		_ = answer.Body.Close()
-		if err != nil || answer.StatusCode != 200 || answer.Request.URL.Path != to || !strings.Contains(string(body), "You are <b>ada@laptop</b>") ||
+		if err != nil || answer.StatusCode != 200 || answer.Request.URL.Path != to ||
+			!strings.Contains(string(body), "You are <b>ada@laptop</b>") ||
 			!strings.Contains(string(body), `<header data-color="red">`) {
 			t.Errorf("%s leads to %s: %d %v %s", from, answer.Request.URL, answer.StatusCode, err, body)
 		}
@@ -120,7 +126,8 @@ func TestAConsoleIsServedUnderAPrefix(t *testing.T) {
 }
 
 func TestAFileOfPasswordsThatIsNoneIsRefused(t *testing.T) {
-	for text, want := range map[string]string{"ada:secret\n": ":1 is not a name and a bcrypt hash", "# nobody\n": "contains no names"} {
+	for text, want := range map[string]string{"ada:secret\n": ":1 is not a name and a bcrypt hash",
+		"# nobody\n": "contains no names"} {
 		file := filepath.Join(t.TempDir(), "users")
 		if err := os.WriteFile(file, []byte(text), 0o600); err != nil {
 			t.Fatal(err)

@@ -15,7 +15,8 @@ func TestALinkIsANameAndAURL(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	if want := (Links{{Name: "eu", URL: "https://eu.example.com/?a=b"}, {Name: "us", URL: "http://127.0.0.1:9465"}}); !slices.Equal(links, want) {
+	if want := (Links{{Name: "eu", URL: "https://eu.example.com/?a=b"},
+		{Name: "us", URL: "http://127.0.0.1:9465"}}); !slices.Equal(links, want) {
 		t.Errorf("the links are %v, want %v", links, want)
 	}
 }

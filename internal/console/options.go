@@ -42,16 +42,20 @@ type Options struct {
 // AddFlags adds the flags for all but the address.
 func (o *Options) AddFlags(flags *pflag.FlagSet) {
 	flags.BoolVar(&o.ReadOnly, "read-only", false, "show the queue, but offer no actions")
-	flags.StringVar(&o.AuthFile, "auth-file", "", "`file` of the names and passwords of the users, as htpasswd -B writes it")
-	flags.StringVar(&o.UserHeader, "user-header", "", "`name` of the header in which a proxy that authenticates passes the user's name")
+	flags.StringVar(&o.AuthFile, "auth-file", "",
+		"`file` of the names and passwords of the users, as htpasswd -B writes it")
+	flags.StringVar(&o.UserHeader, "user-header", "",
+		"`name` of the header in which a proxy that authenticates passes the user's name")
 	o.AddNames(flags, "")
 	flags.StringVar(&o.Prefix, "prefix", "", "`path` under which a proxy passes requests on unchanged, such as /queue")
-	flags.StringSliceVar(&o.Hosts, "host", nil, "`name` under which browsers reach the console, beside localhost; may be repeated")
+	flags.StringSliceVar(&o.Hosts, "host", nil,
+		"`name` under which browsers reach the console, beside localhost; may be repeated")
 }
 
 // AddNames adds the flags for the name, the color and the links, which begin with prefix.
 func (o *Options) AddNames(flags *pflag.FlagSet, prefix string) {
-	flags.StringVar(&o.Name, prefix+"name", "", "`name` of the queue in the header of the console (default: database@host)")
+	flags.StringVar(&o.Name, prefix+"name", "",
+		"`name` of the queue in the header of the console (default: database@host)")
 	flags.Var(&o.Color, prefix+"color", "`color` of the header of the console, such as red for production: "+strings.Join(gwui.Colors(), ", "))
 	flags.Var(&o.Links, prefix+"link", "a link in the header to the console of another queue, as `name=url`; may be repeated")
 }

@@ -31,7 +31,8 @@ type Server struct {
 
 // Serve serves the console of a queue in the background until Close. The options have been checked.
 func Serve(pool *pgxpool.Pool, o Options) (*Server, error) {
-	cfg := gwui.Config{Schema: o.Schema, ReadOnly: o.ReadOnly, Hosts: o.hosts(), Name: o.Name, Color: string(o.Color), Links: o.Links, Logger: o.Logger}
+	cfg := gwui.Config{Schema: o.Schema, ReadOnly: o.ReadOnly, Hosts: o.hosts(), Name: o.Name, Color: string(o.Color),
+		Links: o.Links, Logger: o.Logger}
 	ask := func(next http.Handler) http.Handler { return next }
 	switch {
 	case o.AuthFile != "":

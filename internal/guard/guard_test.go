@@ -33,12 +33,14 @@ func TestNoMethodOfAnErrorEndsTheCaller(t *testing.T) {
 		err  error
 		want string
 	}{
-		"a panic":               {panics, "the error of type *guard_test.broken cannot be printed: boom"},
-		"the end":               {exits, "the error of type *guard_test.broken cannot be printed: it ended its goroutine"},
-		"a typed nil":           {none, "the error of type *guard_test.broken cannot be printed: runtime error: invalid memory address or nil pointer dereference"},
-		"one that is joined":    {errors.Join(fs.ErrExist, panics), "the error of type *guard_test.broken cannot be printed: boom"},
+		"a panic":     {panics, "the error of type *guard_test.broken cannot be printed: boom"},
+		"the end":     {exits, "the error of type *guard_test.broken cannot be printed: it ended its goroutine"},
+		"a typed nil": {none, "the error of type *guard_test.broken cannot be printed: runtime error: invalid memory address or nil pointer dereference"},
+		"one that is joined": {errors.Join(fs.ErrExist, panics),
+			"the error of type *guard_test.broken cannot be printed: boom"},
 		"one that wraps itself": {&loop{*panics}, "the error of type *guard_test.loop cannot be printed: boom"},
-		"a panic with an error": {&broken{func() { panic(panics) }}, "the error of type *guard_test.broken cannot be printed: %!v(PANIC=Error method: boom)"},
+		"a panic with an error": {&broken{func() { panic(panics) }},
+			"the error of type *guard_test.broken cannot be printed: %!v(PANIC=Error method: boom)"},
 		"a panic twice": {&broken{func() { panic(&broken{func() { panic(panics) }}) }},
 			"the error of type *guard_test.broken cannot be printed: a value of type *guard_test.broken, which cannot be printed"},
 		"a sound one": {fmt.Errorf("a: %w", fs.ErrExist), "a: file already exists"},

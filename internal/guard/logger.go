@@ -28,7 +28,8 @@ type handler struct {
 func (h *handler) report(fault error) {
 	if fault != nil {
 		h.once.Do(func() {
-			fmt.Fprintf(os.Stderr, "gw: log lines are lost, because the slog.Handler %T does not return: %s\n", h.next, fault)
+			fmt.Fprintf(os.Stderr, "gw: log lines are lost, because the slog.Handler %T does not return: %s\n", h.next,
+				fault)
 		})
 	}
 }

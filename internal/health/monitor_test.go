@@ -29,17 +29,22 @@ func TestAWorkerIsReadyWhileItClaimsAndListens(t *testing.T) {
 		events  []shim.Event
 		want    []string
 	}{
-		"before it starts":      {true, nil, []string{"the worker is starting"}},
-		"before its first turn": {true, []shim.Event{started}, []string{"no claim has succeeded yet", "not listening yet"}},
-		"listening":             {true, []shim.Event{started, listening, claimed}, nil},
-		"with jobs":             {true, []shim.Event{started, listening, shim.ClaimSucceeded{}, shim.ClaimStarted{}}, nil},
-		"polling":               {false, []shim.Event{started, claimed}, nil},
-		"claims fail":           {false, []shim.Event{started, claimed, shim.ClaimFailed{Err: broken}}, []string{"claims fail: broken"}},
-		"not listening":         {true, []shim.Event{started, listening, claimed, shim.ListenFailed{Err: broken}}, []string{"listening connection failed: broken"}},
+		"before it starts": {true, nil, []string{"the worker is starting"}},
+		"before its first turn": {true, []shim.Event{started}, []string{"no claim has succeeded yet",
+			"not listening yet"}},
+		"listening": {true, []shim.Event{started, listening, claimed}, nil},
+		"with jobs": {true, []shim.Event{started, listening, shim.ClaimSucceeded{}, shim.ClaimStarted{}},
+			nil},
+		"polling": {false, []shim.Event{started, claimed}, nil},
+		"claims fail": {false, []shim.Event{started, claimed, shim.ClaimFailed{Err: broken}},
+			[]string{"claims fail: broken"}},
+		"not listening": {true, []shim.Event{started, listening, claimed, shim.ListenFailed{Err: broken}},
+			[]string{"listening connection failed: broken"}},
 		"back again": {true, []shim.Event{
 			started, shim.ListenFailed{Err: broken}, shim.ClaimFailed{Err: broken}, listening, claimed,
 		}, nil},
-		"stopping": {true, []shim.Event{started, listening, claimed, shim.ShutdownStarted{}}, []string{"the worker is stopping"}},
+		"stopping": {true, []shim.Event{started, listening, claimed, shim.ShutdownStarted{}},
+			[]string{"the worker is stopping"}},
 	} {
 		m, _ := watched(c.listens, c.events...)
 		if got := m.Unready(); !slices.Equal(got, c.want) {
@@ -55,9 +60,12 @@ func TestAWorkerIsStuckWhenALoopDoesNotTurn(t *testing.T) {
 		later  []shim.Event // after long
 		want   string
 	}{
-		"a claim":                  {[]shim.Event{started, shim.ClaimStarted{}}, []shim.Event{shim.SweepFailed{}}, "a claim has not ended"},
-		"no claim":                 {[]shim.Event{started, shim.ClaimStarted{}, shim.ClaimEmpty{}}, []shim.Event{shim.SweepFailed{}}, ""},
-		"claims that fail":         {[]shim.Event{started, shim.ClaimStarted{}, shim.ClaimFailed{}}, []shim.Event{shim.SweepFailed{}}, ""},
+		"a claim": {[]shim.Event{started, shim.ClaimStarted{}}, []shim.Event{shim.SweepFailed{}},
+			"a claim has not ended"},
+		"no claim": {[]shim.Event{started, shim.ClaimStarted{}, shim.ClaimEmpty{}},
+			[]shim.Event{shim.SweepFailed{}}, ""},
+		"claims that fail": {[]shim.Event{started, shim.ClaimStarted{}, shim.ClaimFailed{}},
+			[]shim.Event{shim.SweepFailed{}}, ""},
 		"sweeps":                   {[]shim.Event{started, shim.SweepSucceeded{}}, nil, "stale locks"},
 		"before it starts":         {nil, nil, ""},
 		"while it waits for a job": {[]shim.Event{started, shim.ShutdownStarted{}}, nil, ""},

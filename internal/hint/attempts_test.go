@@ -17,7 +17,8 @@ import (
 func TestAFailedConnectionIsReportedOncePerAddress(t *testing.T) {
 	server := refuser(t, "28P01", "password authentication failed")
 	for name, c := range map[string]struct{ host, want string }{
-		"wrong password": {server, "failed to connect to `user=me database=app`: " + server + " (127.0.0.1): server error: " +
+		"wrong password": {server, "failed to connect to `user=me database=app`: " + server +
+			" (127.0.0.1): server error: " +
 			"FATAL: password authentication failed (SQLSTATE 28P01)"},
 		"no server": {"127.0.0.1:1", "failed to connect to `user=me database=app`: 127.0.0.1:1 (127.0.0.1): dial error: " +
 			"dial tcp 127.0.0.1:1: connect: connection refused; no PostgreSQL server listens there"},
@@ -41,7 +42,8 @@ func TestAFailedConnectionIsReportedOncePerAddress(t *testing.T) {
 
 func TestAHostNameThatIsNotKnownIsReportedOnce(t *testing.T) {
 	_, err := pgconn.Connect(t.Context(), "postgres://me@nosuchhost.invalid/app")
-	if got := hint.For(err).Error(); strings.Count(got, "lookup nosuchhost.invalid") != 1 || strings.Contains(got, "\n") {
+	if got := hint.For(err).Error(); strings.Count(got, "lookup nosuchhost.invalid") != 1 ||
+		strings.Contains(got, "\n") {
 		t.Error(got)
 	}
 }

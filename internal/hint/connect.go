@@ -20,7 +20,8 @@ func For(err error) error {
 	case "3D000":
 		return fmt.Errorf("%w; create it with: %s", err, createdb(refusal.Message))
 	case "42704":
-		if unknown := unknownSetting.FindStringSubmatch(refusal.Message); unknown != nil && refusal.Severity == "FATAL" {
+		if unknown := unknownSetting.FindStringSubmatch(refusal.Message); unknown != nil &&
+			refusal.Severity == "FATAL" {
 			return fmt.Errorf("%w; the connection string or the environment names %s, which is neither a parameter of the connection "+
 				"nor a setting of the server: remove it, or correct its name", err, unknown[1])
 		}

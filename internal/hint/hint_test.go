@@ -16,7 +16,8 @@ func TestErrorsOfTheDatabaseSayWhatToDo(t *testing.T) {
 		"3D000": {`database "app" does not exist`, "; create it with: createdb app"},
 		"25006": {"cannot execute INSERT in a read-only transaction", "; the server is read-only"},
 		"40001": {"x", ""},
-		"42704": {`unrecognized configuration parameter "foo"`, "; the connection string or the environment names foo, which is"},
+		"42704": {`unrecognized configuration parameter "foo"`,
+			"; the connection string or the environment names foo, which is"},
 	} {
 		err := fmt.Errorf("connect: %w", &pgconn.PgError{Severity: "FATAL", Code: code, Message: c.message})
 		got := hint.For(err)

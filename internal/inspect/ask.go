@@ -23,11 +23,15 @@ type Answer struct {
 // Ask returns the rows of a query, in which S stands for the quoted schema. args may begin with options of pgx.
 func Ask(ctx context.Context, conn *pgx.Conn, schema, query string, args ...any) (Answer, error) {
 	var found Answer
-	args, err := storable.Args(args, func() (string, error) { return conn.PgConn().ParameterStatus("server_encoding"), nil })
+	args, err := storable.Args(args, func() (string, error) {
+		return conn.PgConn().ParameterStatus("server_encoding"),
+			nil
+	})
 	if err != nil {
 		return found, err
 	}
-	rows, err := conn.Query(ctx, statement.In(schema, "select pg_catalog.row_to_json(r)::text, pg_catalog.now() from ("+query+") as r"), args...)
+	rows, err := conn.Query(ctx, statement.In(schema,
+		"select pg_catalog.row_to_json(r)::text, pg_catalog.now() from ("+query+") as r"), args...)
 	if err != nil {
 		return found, err
 	}

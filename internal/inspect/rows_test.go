@@ -20,7 +20,8 @@ func TestEstimatesAreMarkedAndRounded(t *testing.T) {
 		scale float64
 		want  string
 	}{
-		{0, 1, "0"}, {97058, 1, "97058"}, {0, 12.3, "<37"}, {25, 12.3, "~25"}, {97058, 12.3, "~97100"}, {2_905_949, 145, "~2910000"}, {0, 500, "<1500"},
+		{0, 1, "0"}, {97058, 1, "97058"}, {0, 12.3, "<37"}, {25, 12.3, "~25"}, {97058, 12.3, "~97100"},
+		{2_905_949, 145, "~2910000"}, {0, 500, "<1500"},
 	} {
 		if sign, shown := Estimate(c.jobs, c.scale); sign+fmt.Sprint(shown) != c.want {
 			t.Errorf("Estimate(%d, %v) is %s%d, want %s", c.jobs, c.scale, sign, shown, c.want)

@@ -21,20 +21,23 @@ func Retry() Act { return Act{Did: "Retried", call: `S.retry_jobs(IDS)`} }
 
 // RetryApart makes jobs due one after the other, that many in each interval.
 func RetryApart(interval any, jobs int64) Act {
-	return Act{Did: "Retried", args: []any{interval, jobs}, call: `S.redrive_jobs(IDS, $2::text::interval operator(pg_catalog./) $3::bigint,
+	return Act{Did: "Retried", args: []any{interval, jobs},
+		call: `S.redrive_jobs(IDS, $2::text::interval operator(pg_catalog./) $3::bigint,
 		pg_catalog.now() operator(pg_catalog.+) (BEFORE operator(pg_catalog.*) ($2::text::interval operator(pg_catalog./) $3::bigint)))`}
 }
 
 // Reschedule changes the values of jobs that are not nil.
 func Reschedule(runAt, in, priority, attempts, maxAttempts any) Act {
-	return Act{Did: "Rescheduled", args: []any{runAt, in, priority, attempts, maxAttempts}, call: `S.reschedule_jobs(IDS,
+	return Act{Did: "Rescheduled", args: []any{runAt, in, priority, attempts, maxAttempts},
+		call: `S.reschedule_jobs(IDS,
 		coalesce($2::text::timestamptz, pg_catalog.now() operator(pg_catalog.+) $3::text::interval), $4::text::integer,
 		$5::text::integer, $6::text::integer)`}
 }
 
 // Cancel fails jobs permanently, running ones included.
 func Cancel(reason any) Act {
-	return Act{Did: "Canceled", call: `S.cancel_jobs(IDS, $2::text)`, args: []any{storable.Arg(reason)}, failed: "has failed already"}
+	return Act{Did: "Canceled", call: `S.cancel_jobs(IDS, $2::text)`, args: []any{storable.Arg(reason)},
+		failed: "has failed already"}
 }
 
 // Fail fails jobs permanently.

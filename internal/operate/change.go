@@ -19,7 +19,8 @@ type Audit struct{ Actor, Selection, Operation string }
 func (a Audit) Set(ctx context.Context, conn *pgx.Conn) error {
 	_, err := conn.Exec(ctx, `
 		select pg_catalog.set_config('gw.actor', $1::pg_catalog.text, true), pg_catalog.set_config('gw.selection', $2::pg_catalog.text, true),
-		       pg_catalog.set_config('gw.operation', $3::pg_catalog.text, true)`, pgx.QueryExecModeExec, a.Actor, a.Selection, a.Operation)
+		       pg_catalog.set_config('gw.operation', $3::pg_catalog.text, true)`, pgx.QueryExecModeExec, a.Actor,
+		a.Selection, a.Operation)
 	return err
 }
 
@@ -41,11 +42,13 @@ type Outcome struct {
 func (c Change) Step(ctx context.Context, conn *pgx.Conn, schema string, ids []int64, before int) ([]Outcome, error) {
 	wanted, args := `select w.id from pg_catalog.unnest($1::bigint[]) as w (id)`, append([]any{ids}, c.Act.args...)
 	if c.Selection != nil {
-		wanted = `select m.id from S.matching_job_ids(` + Conditions(len(args)+1) + `, job_ids => $1::bigint[], max_rows => null, error_group => $` +
+		wanted = `select m.id from S.matching_job_ids(` + Conditions(len(args)+1) +
+			`, job_ids => $1::bigint[], max_rows => null, error_group => $` +
 			strconv.Itoa(len(args)+7) + `::text) as m (id)`
 		args = append(append(args, c.Selection.Arguments()...), statement.OrNull(c.Selection.ErrorGroup))
 	}
-	call := strings.NewReplacer("IDS", "array(select w.id from wanted as w order by w.id)", "BEFORE", strconv.Itoa(before)).Replace(c.Act.call)
+	call := strings.NewReplacer("IDS", "array(select w.id from wanted as w order by w.id)", "BEFORE",
+		strconv.Itoa(before)).Replace(c.Act.call)
 	outcomes, err := ask[Outcome](ctx, conn, schema, `
 		with wanted as materialized (`+wanted+`),
 		     changed as materialized (select j.id from `+call+` as j)

@@ -21,7 +21,8 @@ func (s Selection) IsEmpty() bool { return s == Selection{} }
 func (s Selection) String() string {
 	var words []string
 	for _, c := range [][2]string{
-		{"state ", s.State}, {"task ", s.Task}, {"queue ", s.Queue}, {"key ", s.Key}, {"added before ", s.Older}, {"added within ", s.Newer},
+		{"state ", s.State}, {"task ", s.Task}, {"queue ", s.Queue}, {"key ", s.Key}, {"added before ", s.Older},
+		{"added within ", s.Newer},
 	} {
 		if c[1] != "" {
 			words = append(words, c[0]+c[1])
@@ -32,7 +33,8 @@ func (s Selection) String() string {
 
 // Arguments returns the conditions but the group as the first six arguments of the SQL functions that take them.
 func (s Selection) Arguments() []any {
-	return []any{statement.OrNull(s.State), statement.OrNull(s.Task), statement.OrNull(s.Queue), statement.OrNull(s.Key), statement.OrNull(s.Older), statement.OrNull(s.Newer)}
+	return []any{statement.OrNull(s.State), statement.OrNull(s.Task), statement.OrNull(s.Queue),
+		statement.OrNull(s.Key), statement.OrNull(s.Older), statement.OrNull(s.Newer)}
 }
 
 // Conditions returns the SQL of the arguments, as the parameters of a statement from number first on.

@@ -40,7 +40,8 @@ func findBinaries(patterns []string) (string, error) {
 			return dir, nil
 		}
 	}
-	return "", unavailable("initdb and postgres are neither in the folder that pg_config prints, nor in PATH, nor in " + strings.Join(patterns, ", "))
+	return "", unavailable("initdb and postgres are neither in the folder that pg_config prints, nor in PATH, nor in " +
+		strings.Join(patterns, ", "))
 }
 
 // checkBinaries returns an error if a folder lacks binaries that a server needs. Client packages do not contain them.

@@ -77,7 +77,8 @@ func TestAServerDoesNotOutliveAStarterThatWasKilled(t *testing.T) {
 }
 
 func TestSettingsWinAndAServerHasNoPort(t *testing.T) {
-	server := startForTest(t, Options{LocalOnly: true, Settings: map[string]string{"max_connections": "17", "fsync": "on"}})
+	server := startForTest(t, Options{LocalOnly: true, Settings: map[string]string{"max_connections": "17",
+		"fsync": "on"}})
 	conn := connect(t, server.URL("postgres"))
 	for name, want := range map[string]string{"max_connections": "17", "fsync": "on", "listen_addresses": ""} {
 		var got string
@@ -94,11 +95,13 @@ func TestTheURLOfAnyDatabaseServesPgxAndPsql(t *testing.T) {
 	t.Setenv("PGPORT", "1") // must not matter
 	name := `a b%20c/d?e=f&"g"`
 	server := startForTest(t, Options{LocalOnly: true})
-	if _, err := connect(t, server.URL("postgres")).Exec(t.Context(), "create database "+pgx.Identifier{name}.Sanitize()); err != nil {
+	if _, err := connect(t, server.URL("postgres")).Exec(t.Context(),
+		"create database "+pgx.Identifier{name}.Sanitize()); err != nil {
 		t.Fatal(err)
 	}
 	var got string
-	if err := connect(t, server.URL(name)).QueryRow(t.Context(), "select current_database()").Scan(&got); err != nil || got != name {
+	if err := connect(t, server.URL(name)).QueryRow(t.Context(), "select current_database()").Scan(&got); err != nil ||
+		got != name {
 		t.Errorf("pgx is in %q, want %q: %v", got, name, err)
 	}
 	out, err := exec.Command("psql", "-XAtc", "select current_database()", server.URL(name)).CombinedOutput()

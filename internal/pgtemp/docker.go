@@ -29,12 +29,14 @@ func startDocker(ctx context.Context, o Options) (*Server, error) {
 		}
 		return nil, unavailable(err.Error())
 	}
-	fmt.Fprintf(o.Log, "PostgreSQL: a container of the Docker image %s, which is pulled if it does not exist\n", dockerImage)
+	fmt.Fprintf(o.Log, "PostgreSQL: a container of the Docker image %s, which is pulled if it does not exist\n",
+		dockerImage)
 
 	// Every user of this machine can connect to the port, so the server needs a password.
 	password := rand.Text()
 	args := []string{
-		"run", "--rm", "--detach", "--publish", "127.0.0.1::5432", "--env", "POSTGRES_PASSWORD=" + password, dockerImage,
+		"run", "--rm", "--detach", "--publish", "127.0.0.1::5432", "--env", "POSTGRES_PASSWORD=" +
+			password, dockerImage,
 		"-c", "fsync=off", "-c", "synchronous_commit=off", "-c", "full_page_writes=off",
 	}
 	for name, value := range o.Settings {
@@ -59,7 +61,8 @@ func startDocker(ctx context.Context, o Options) (*Server, error) {
 	}
 	o.status.set("waiting for the container to accept connections")
 	host, _, _ := strings.Cut(published, "\n")
-	address := url.URL{Scheme: "postgres", User: url.UserPassword("postgres", password), Host: host, RawQuery: "sslmode=disable"}
+	address := url.URL{Scheme: "postgres", User: url.UserPassword("postgres", password), Host: host,
+		RawQuery: "sslmode=disable"}
 	return newServer(ctx, address, nil, stop)
 }
 

@@ -37,7 +37,8 @@ esac`)
 	if !strings.Contains(log.String(), dockerImage) {
 		t.Errorf("the image is not announced: %q", log.String())
 	}
-	if run := read(t, filepath.Join(dir, "run")); !strings.Contains(run, "127.0.0.1::5432") || !strings.Contains(run, "max_connections=17") {
+	if run := read(t, filepath.Join(dir, "run")); !strings.Contains(run, "127.0.0.1::5432") ||
+		!strings.Contains(run, "max_connections=17") {
 		t.Errorf("docker %s", run)
 	}
 	if removed := read(t, filepath.Join(dir, "removed")); removed != "rm --force --volumes c0ffee\n" {

@@ -69,7 +69,8 @@ func (d *download) save(ctx context.Context, path string) error {
 		return d.explain(err)
 	}
 	if want != "" && want != sum {
-		return fmt.Errorf("the archive from %s is damaged: its SHA-256 is %s, and should be %s", d.mirror.Host, sum, want)
+		return fmt.Errorf("the archive from %s is damaged: its SHA-256 is %s, and should be %s", d.mirror.Host, sum,
+			want)
 	}
 	return nil
 }

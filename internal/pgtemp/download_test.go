@@ -44,7 +44,8 @@ func TestAFailedDownloadSaysWhatIsAtFault(t *testing.T) {
 		want   string
 	}{
 		"forbidden": {answer(http.StatusForbidden), "forbids the download (HTTP 403 Forbidden)"},
-		"behind a proxy that asks for a password": {answer(http.StatusProxyAuthRequired), "forbids the download (HTTP 407"},
+		"behind a proxy that asks for a password": {answer(http.StatusProxyAuthRequired),
+			"forbids the download (HTTP 407"},
 		"not there": {answer(http.StatusNotFound), "has no PostgreSQL " + fetchedVersion + " for "},
 		"broken":    {answer(http.StatusBadGateway), "answers with HTTP 502 Bad Gateway"},
 		"another archive than that of the checksum": {func(w http.ResponseWriter, r *http.Request) {
@@ -58,9 +59,10 @@ func TestAFailedDownloadSaysWhatIsAtFault(t *testing.T) {
 			w.Header().Set("Content-Length", "1000")
 			_, _ = w.Write(archive[:100])
 		}, "closed the connection during the download"},
-		"a page instead of an archive": {pgmirror.Handler([]byte("<html>Log in")).ServeHTTP, "unpack the archive from 127.0.0.1"},
-		"an empty archive":             {pgmirror.Handler(emptyZip(t)).ServeHTTP, "it contains no .txz file"},
-		"an archive without a server":  {pgmirror.Handler(packed(t, t.TempDir())).ServeHTTP, "has no server"},
+		"a page instead of an archive": {pgmirror.Handler([]byte("<html>Log in")).ServeHTTP,
+			"unpack the archive from 127.0.0.1"},
+		"an empty archive":            {pgmirror.Handler(emptyZip(t)).ServeHTTP, "it contains no .txz file"},
+		"an archive without a server": {pgmirror.Handler(packed(t, t.TempDir())).ServeHTTP, "has no server"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			mirror := httptest.NewServer(test.mirror)
@@ -103,7 +105,8 @@ func TestAMirrorThatStallsIsGivenUp(t *testing.T) {
 			d := downloadFrom(t, mirror.URL)
 			d.stall = 50 * time.Millisecond
 			d.client.Transport.(*http.Transport).ResponseHeaderTimeout = d.stall
-			want := map[string]string{"before its answer": "does not answer", "in the archive": "stalls: no data has arrived for 50ms"}
+			want := map[string]string{"before its answer": "does not answer",
+				"in the archive": "stalls: no data has arrived for 50ms"}
 			wantFault(t, d, want[name])
 		})
 	}
@@ -120,9 +123,11 @@ func TestAMirrorThatIsNotThereIsToldFromANameThatIsNot(t *testing.T) {
 	wantFault(t, downloadFrom(t, "http://"+listener.Addr().String()), "refuses the connection")
 
 	for want, failure := range map[string]error{
-		"there is no DNS entry for the name mirror.example":   &net.DNSError{Name: "mirror.example", Err: "no such host", IsNotFound: true},
-		"the DNS does not resolve the name mirror.example (s": &net.DNSError{Name: "mirror.example", Err: "server misbehaving"},
-		"there is no route to mirror.example":                 &net.OpError{Op: "dial", Err: syscall.EHOSTUNREACH},
+		"there is no DNS entry for the name mirror.example": &net.DNSError{Name: "mirror.example",
+			Err: "no such host", IsNotFound: true},
+		"the DNS does not resolve the name mirror.example (s": &net.DNSError{Name: "mirror.example",
+			Err: "server misbehaving"},
+		"there is no route to mirror.example": &net.OpError{Op: "dial", Err: syscall.EHOSTUNREACH},
 	} {
 		d := downloadFrom(t, "https://mirror.example")
 		d.client.Transport.(*http.Transport).DialContext = func(context.Context, string, string) (net.Conn, error) {

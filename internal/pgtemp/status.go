@@ -41,7 +41,8 @@ func newStatus(out io.Writer) *status {
 }
 
 func runStatus(out io.Writer, onTerminal bool, interval time.Duration) *status {
-	s := &status{out: out, terminal: onTerminal, done: make(chan struct{}), stopped: make(chan struct{}), since: time.Now()}
+	s := &status{out: out, terminal: onTerminal, done: make(chan struct{}), stopped: make(chan struct{}),
+		since: time.Now()}
 	go s.run(interval)
 	return s
 }

@@ -48,7 +48,8 @@ func Damage(t testing.TB, pool *pgxpool.Pool) {
 	defer cancel()
 	for gone := false; !gone; {
 		Exec(t, pool, `vacuum `+pieces)
-		_, err := pool.Exec(ctx, `begin; delete from graphile_worker._private_jobs; rollback`, pgx.QueryExecModeSimpleProtocol)
+		_, err := pool.Exec(ctx, `begin; delete from graphile_worker._private_jobs; rollback`,
+			pgx.QueryExecModeSimpleProtocol)
 		if gone = err == nil; !gone && !strings.Contains(err.Error(), "tuple concurrently deleted") {
 			t.Fatalf("await the vacuum of %s: %v", pieces, err)
 		}

@@ -83,7 +83,8 @@ func run(m *testing.M) (code int) {
 }
 
 func options(settings map[string]string) pgtemp.Options {
-	return pgtemp.Options{BinDir: os.Getenv(binariesVariable), LocalOnly: true, Settings: settings, Dir: pgtemp.InMemory()}
+	return pgtemp.Options{BinDir: os.Getenv(binariesVariable), LocalOnly: true, Settings: settings,
+		Dir: pgtemp.InMemory()}
 }
 
 // Server starts a private server for a test that needs its own, to kill it or to change its settings. It is stopped

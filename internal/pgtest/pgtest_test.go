@@ -29,7 +29,8 @@ func TestADatabaseIsMigratedAndItsOwn(t *testing.T) {
 
 func TestAnEmptyDatabaseHasNoSchemaOfOurs(t *testing.T) {
 	var there bool
-	err := Pool(t, EmptyDatabase(t)).QueryRow(t.Context(), "select to_regnamespace('graphile_worker') is not null").Scan(&there)
+	err := Pool(t, EmptyDatabase(t)).QueryRow(t.Context(),
+		"select to_regnamespace('graphile_worker') is not null").Scan(&there)
 	if err != nil || there {
 		t.Errorf("the schema is there: %v, %v", there, err)
 	}

@@ -55,7 +55,8 @@ func (r *recorder) TraceBatchEnd(context.Context, *pgx.Conn, pgx.TraceBatchEndDa
 // same names.
 func (r *recorder) note(sql string) {
 	sql = strings.ReplaceAll(sql, `"graphile_worker_api".`, `"graphile_worker".`)
-	if !strings.Contains(sql, `"graphile_worker".`) || !isFromShim() && !strings.HasPrefix(sql, `select "graphile_worker"._gw_complete_all(`) {
+	if !strings.Contains(sql, `"graphile_worker".`) || !isFromShim() &&
+		!strings.HasPrefix(sql, `select "graphile_worker"._gw_complete_all(`) {
 		return
 	}
 	r.mutex.Lock()

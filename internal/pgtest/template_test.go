@@ -25,7 +25,10 @@ func TestATemplateWantedByManyAtOnceIsMadeOnce(t *testing.T) {
 	var sessions errgroup.Group
 	for range 4 {
 		sessions.Go(func() error {
-			return withAdmin(server, func(ctx context.Context, admin *pgx.Conn) error { return ensureTemplate(ctx, admin, name) })
+			return withAdmin(server, func(ctx context.Context, admin *pgx.Conn) error {
+				return ensureTemplate(ctx,
+					admin, name)
+			})
 		})
 	}
 	if err := sessions.Wait(); err != nil {

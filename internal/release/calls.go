@@ -138,5 +138,6 @@ func (f Function) Takes(earlier Function) bool {
 	}
 	columns := strings.TrimSuffix(earlier.Results, ")")
 	return f.Results == earlier.Results ||
-		columns != earlier.Results && strings.HasPrefix(earlier.Results, "TABLE(") && strings.HasPrefix(f.Results, columns+", ")
+		columns != earlier.Results && strings.HasPrefix(earlier.Results, "TABLE(") &&
+			strings.HasPrefix(f.Results, columns+", ")
 }

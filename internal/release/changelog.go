@@ -48,5 +48,6 @@ func withVersion(changelog, version string, date time.Time) (string, error) {
 	if next := regexp.MustCompile(`(?m)^## `).Split(after, 2)[0]; strings.TrimSpace(next) == "" {
 		return "", errors.New("the changelog has nothing that is unreleased")
 	}
-	return fmt.Sprintf("%s%s\n## [%s] - %s\n%s", before, unreleased, version, date.UTC().Format(time.DateOnly), after), nil
+	return fmt.Sprintf("%s%s\n## [%s] - %s\n%s", before, unreleased, version, date.UTC().Format(time.DateOnly), after),
+		nil
 }

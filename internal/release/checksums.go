@@ -66,7 +66,8 @@ func Check(directory string) error {
 	}
 	for _, path := range slices.Sorted(maps.Keys(found)) {
 		if _, ok := sums[path]; !ok && sums.hasSnapshot(path) {
-			wrong = append(wrong, fmt.Errorf("%s/%s is new in a snapshot that has been released", migrationsFolder, path))
+			wrong = append(wrong, fmt.Errorf("%s/%s is new in a snapshot that has been released", migrationsFolder,
+				path))
 		}
 	}
 	if len(wrong) > 0 {

@@ -38,9 +38,11 @@ func TestAChangedReleasedFileIsNamedWithWhatToDo(t *testing.T) {
 			t.Fatal(err)
 		}
 		before := list(t, directory)
-		for name, refuse := range map[string]func(string) error{"check": release.Check, "snapshot": release.Snapshot, "freeze": release.Freeze} {
+		for name, refuse := range map[string]func(string) error{"check": release.Check, "snapshot": release.Snapshot,
+			"freeze": release.Freeze} {
 			err := refuse(directory)
-			if err == nil || !strings.Contains(err.Error(), want+"\n") || !strings.Contains(err.Error(), "restore them with git") {
+			if err == nil || !strings.Contains(err.Error(), want+"\n") ||
+				!strings.Contains(err.Error(), "restore them with git") {
 				t.Errorf("%s: want %q, got %v", name, want, err)
 			}
 		}
@@ -63,7 +65,8 @@ func TestUntilTheFirstReleaseTheSnapshotIsAllFunctionsAsTheyAre(t *testing.T) {
 	}
 	snapshot(t, directory)
 	for _, name := range []string{"install.sql", "report/backoff.sql"} {
-		if read(t, directory, "migrations/snapshots/000003/"+name) != release.WithComments(read(t, directory, "functions/"+name)) {
+		if read(t, directory, "migrations/snapshots/000003/"+name) != release.WithComments(read(t, directory,
+			"functions/"+name)) {
 			t.Errorf("%s of the snapshot is another one", name)
 		}
 	}
@@ -108,7 +111,8 @@ func TestASnapshotHasWhatDiffersFromTheReleasesAndNothingElse(t *testing.T) {
 	if err := os.Remove(directory + "/functions/claim/wake_up.sql"); err != nil {
 		t.Fatal(err)
 	}
-	edit(t, directory, "functions/cron/_gw_check_zone.sql", "_gw_zone_exists(time_zone text)", "_gw_zone_exists(time_zone text, more integer)")
+	edit(t, directory, "functions/cron/_gw_check_zone.sql", "_gw_zone_exists(time_zone text)",
+		"_gw_zone_exists(time_zone text, more integer)")
 	edit(t, directory, "functions/report/return_unknown_jobs.sql", "returns bigint", "returns setof bigint")
 	snapshot(t, directory)
 	const drops = `
@@ -129,7 +133,8 @@ select {{.schema}}._gw_drop('function wake_up(text)');
 		t.Errorf("the snapshot has %d files:\n%s", got, list(t, directory+"/"+folder))
 	}
 	migration := read(t, directory, "migrations/"+number+"_functions.sql")
-	if !strings.Contains(migration, `{{ install_snapshot "`+number+`" }}`) || !strings.HasSuffix(migration, "_gw_finish_migration();\n") {
+	if !strings.Contains(migration, `{{ install_snapshot "`+number+`" }}`) ||
+		!strings.HasSuffix(migration, "_gw_finish_migration();\n") {
 		t.Errorf("the migration is\n%s", migration)
 	}
 
@@ -142,7 +147,8 @@ select {{.schema}}._gw_drop('function wake_up(text)');
 	}
 	write(t, directory, "functions/report/backoff.sql", original)
 	snapshot(t, directory)
-	if got := read(t, directory, "migrations/snapshots/"+next+"/install.sql"); strings.Contains(got, "_gw_drop") || strings.Count(got, "template") != 1 {
+	if got := read(t, directory, "migrations/snapshots/"+next+"/install.sql"); strings.Contains(got, "_gw_drop") ||
+		strings.Count(got, "template") != 1 {
 		t.Errorf("the snapshot after that is\n%s", got)
 	}
 
@@ -170,7 +176,8 @@ func TestASnapshotIsInstalledByTheMigrationThatSomebodyHasAddedTo(t *testing.T) 
 	if read(t, directory, by) != hand || exists(directory+"/migrations/"+number+"_functions.sql") {
 		t.Error("the migration is written anew")
 	}
-	if got := read(t, directory, "migrations/snapshots/"+number+"/report/backoff.sql"); !strings.Contains(got, "-- changed again") {
+	if got := read(t, directory, "migrations/snapshots/"+number+"/report/backoff.sql"); !strings.Contains(got,
+		"-- changed again") {
 		t.Errorf("the snapshot has %s", got)
 	}
 }
@@ -178,7 +185,8 @@ func TestASnapshotIsInstalledByTheMigrationThatSomebodyHasAddedTo(t *testing.T) 
 func TestAFunctionOfGraphileWorkerKeepsItsArguments(t *testing.T) {
 	directory := released(t)
 	edit(t, directory, "functions/produce/remove_job.sql", "(text) is", "(text, text) is")
-	if err := release.Snapshot(directory); err == nil || !strings.Contains(err.Error(), "function remove_job(text): its arguments") {
+	if err := release.Snapshot(directory); err == nil ||
+		!strings.Contains(err.Error(), "function remove_job(text): its arguments") {
 		t.Errorf("got %v", err)
 	}
 }
@@ -203,10 +211,12 @@ func TestAReleaseFreezesMigrationsAndDatesTheChangelog(t *testing.T) {
 	if got := read(t, repository, "CHANGELOG.md"); got != want {
 		t.Errorf("the changelog is\n%s", got)
 	}
-	if sums := read(t, repository, "sql/migrations/CHECKSUMS"); !strings.Contains(sums, "  snapshots/000003/install.sql\n") {
+	if sums := read(t, repository, "sql/migrations/CHECKSUMS"); !strings.Contains(sums,
+		"  snapshots/000003/install.sql\n") {
 		t.Errorf("the checksums are\n%s", sums)
 	}
-	if err := release.Cut(repository, "99.0.0", day); err == nil || !strings.Contains(err.Error(), "nothing that is unreleased") {
+	if err := release.Cut(repository, "99.0.0", day); err == nil ||
+		!strings.Contains(err.Error(), "nothing that is unreleased") {
 		t.Errorf("a second release of nothing: %v", err)
 	}
 }

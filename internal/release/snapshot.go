@@ -107,7 +107,8 @@ func difference(before, after source) (source, error) {
 	slices.Sort(dropped)
 	for i, object := range dropped {
 		if isShared(object) {
-			return nil, fmt.Errorf("%s: its arguments and results are those of Graphile Worker, and may not change", object)
+			return nil, fmt.Errorf("%s: its arguments and results are those of Graphile Worker, and may not change",
+				object)
 		}
 		if i == 0 {
 			install.WriteString("\n-- Dropped, or created again with other arguments or results.\n")
@@ -140,7 +141,8 @@ func difference(before, after source) (source, error) {
 func isShared(object string) bool {
 	name, _, _ := strings.Cut(strings.TrimPrefix(object, "function "), "(")
 	return slices.Contains([]string{
-		"add_job", "add_jobs", "remove_job", "complete_jobs", "permanently_fail_jobs", "reschedule_jobs", "force_unlock_workers",
+		"add_job", "add_jobs", "remove_job", "complete_jobs", "permanently_fail_jobs", "reschedule_jobs",
+		"force_unlock_workers",
 	}, name)
 }
 
@@ -170,7 +172,8 @@ func writeDelta(directory string, sums Checksums, delta source) error {
 		delta = source{installFile: "-- Written by make snapshot: sql/functions does not differ from the earlier snapshots.\n"}
 	}
 	if name == "" {
-		if err := writeFile(filepath.Join(path, number+"_functions.sql"), plain); err != nil { // path is the folder then
+		if err := writeFile(filepath.Join(path, number+"_functions.sql"),
+			plain); err != nil { // path is the folder then
 			return err
 		}
 	}
@@ -202,7 +205,8 @@ func openMigration(directory string, sums Checksums) (name, next string, err err
 			continue
 		}
 		if name != "" {
-			return "", "", fmt.Errorf("%s and %s both install a snapshot, and neither is released: keep one", name, base)
+			return "", "", fmt.Errorf("%s and %s both install a snapshot, and neither is released: keep one", name,
+				base)
 		}
 		name = base
 	}

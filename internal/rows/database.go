@@ -82,7 +82,8 @@ func checkEncoding(db pgxDB) error {
 	if !ok || conn == nil {
 		return nil
 	}
-	if encoding := conn.PgConn().ParameterStatus("client_encoding"); encoding != "" && encoding != "UTF8" && encoding != "SQL_ASCII" {
+	if encoding := conn.PgConn().ParameterStatus("client_encoding"); encoding != "" && encoding != "UTF8" &&
+		encoding != "SQL_ASCII" {
 		return fmt.Errorf("the connection's client_encoding is %s: set it to UTF8, as by RuntimeParams of the pool's ConnConfig or "+
 			"client_encoding=UTF8 in the connection string, or open the pool by Open", encoding)
 	}
@@ -100,7 +101,8 @@ func OfSQL(db sqlDB) Database { return sqlDatabase{db} }
 type sqlDatabase struct{ db sqlDB }
 
 // Each implements [Database].
-func (d sqlDatabase) Each(ctx context.Context, fn func(scan func(...any) error) error, sql string, args ...any) (err error) {
+func (d sqlDatabase) Each(ctx context.Context, fn func(scan func(...any) error) error, sql string,
+	args ...any) (err error) {
 	args, err = storable.Args(args, func() (encoding string, err error) {
 		err = d.Each(ctx, func(scan func(...any) error) error { return scan(&encoding) }, askEncoding)
 		return encoding, err

@@ -49,7 +49,8 @@ func (f CrontabFile) warnOfTasks(log *slog.Logger, sources []crontab.Source, ser
 		}
 		if _, served := services[item.Task]; !served {
 			log.Warn("a recurring job has a task that this worker does not serve: its jobs wait for another worker",
-				"task_identifier", item.Task, "identifier", item.Identifier, "at", fmt.Sprintf("%s:%d", f.Path, item.Line))
+				"task_identifier", item.Task, "identifier", item.Identifier, "at",
+				fmt.Sprintf("%s:%d", f.Path, item.Line))
 		}
 	}
 }

@@ -93,7 +93,8 @@ func (f *forbiddenFlags) askAgain(ctx context.Context) {
 	case f.source.Query != source.Query: // it was replaced in the meantime
 		return
 	case err != nil && !f.broken:
-		f.log.Error("query for forbidden flags failed, previous flags stay in use", "at", source.Position.String(), "error", err)
+		f.log.Error("query for forbidden flags failed, previous flags stay in use", "at", source.Position.String(),
+			"error", err)
 	case err == nil && f.broken:
 		f.log.Info("query for forbidden flags succeeds again")
 	}

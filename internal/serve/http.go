@@ -84,6 +84,7 @@ func newRegistry() (*prometheus.Registry, error) {
 	})
 	info.Set(1)
 	registry := prometheus.NewRegistry()
-	registry.MustRegister(info, collectors.NewGoCollector(), collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}))
+	registry.MustRegister(info, collectors.NewGoCollector(),
+		collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}))
 	return registry, nil
 }

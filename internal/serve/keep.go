@@ -26,7 +26,8 @@ func keepTasks(ctx context.Context, o *Options, pool *pgxpool.Pool, tasks map[st
 		return explainRights(wanted[0].Position, "keep in the config file needs", err)
 	}
 	for _, task := range wanted {
-		kept := shim.KeptTask{Task: task.Name, KeepFor: task.Keep, Payloads: task.KeepPayloads, Results: task.KeepResults}
+		kept := shim.KeptTask{Task: task.Name, KeepFor: task.Keep, Payloads: task.KeepPayloads,
+			Results: task.KeepResults}
 		if slices.Contains(present, kept) {
 			continue
 		}

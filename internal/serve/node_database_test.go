@@ -10,11 +10,13 @@ import (
 )
 
 func TestTheHelpersConnectAsTheWorkerDoes(t *testing.T) {
-	for _, name := range []string{"PGHOST", "PGPORT", "PGUSER", "PGPASSWORD", "PGDATABASE", "PGSSLMODE", "PGSSLROOTCERT", "PGOPTIONS"} {
+	for _, name := range []string{"PGHOST", "PGPORT", "PGUSER", "PGPASSWORD", "PGDATABASE", "PGSSLMODE",
+		"PGSSLROOTCERT", "PGOPTIONS"} {
 		t.Setenv(name, "")
 		os.Unsetenv(name)
 	}
-	plain := task.NodeDatabase{Host: "db", Port: 5433, User: "ada", Password: "s e", Database: "app", Options: "-c a=b", ApplicationName: "x"}
+	plain := task.NodeDatabase{Host: "db", Port: 5433, User: "ada", Password: "s e", Database: "app", Options: "-c a=b",
+		ApplicationName: "x"}
 	with := func(tls *task.NodeTLS) task.NodeDatabase {
 		database := plain
 		database.TLS = tls
@@ -30,9 +32,11 @@ func TestTheHelpersConnectAsTheWorkerDoes(t *testing.T) {
 		text + "verify-ca":   with(&task.NodeTLS{Verify: true}),
 		"postgres://ada:s%20e@db:5433/app?sslmode=disable&application_name=x&options=-c%20a%3Db": with(nil),
 		"postgres://db/app?user=ada&sslmode=disable&statement_timeout=5s&role=a%20b&search_path=%22a%5Cb%22,c&options=-c%20a%3Db&client_encoding=UTF8": {
-			Host: "db", Port: 5432, User: "ada", Database: "app", Options: `-c a=b -c role=a\ b -c search_path="a\\b",c -c statement_timeout=5s`,
+			Host: "db", Port: 5432, User: "ada", Database: "app",
+			Options: `-c a=b -c role=a\ b -c search_path="a\\b",c -c statement_timeout=5s`,
 		},
-		"postgres:///app?host=/run/postgresql&user=ada": {Host: "/run/postgresql", Port: 5432, User: "ada", Database: "app"},
+		"postgres:///app?host=/run/postgresql&user=ada": {Host: "/run/postgresql", Port: 5432, User: "ada",
+			Database: "app"},
 	} {
 		config, err := pgx.ParseConfig(connection)
 		if err != nil {

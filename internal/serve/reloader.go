@@ -71,7 +71,8 @@ func (r *reloader) run(ctx context.Context, asked <-chan os.Signal, changes <-ch
 func (r *reloader) reload(ctx context.Context) {
 	file, err := r.options.Config.Read()
 	if err != nil {
-		r.options.Logger.Error("config is invalid, previous one stays in use", "path", r.options.Config.Path, "error", err)
+		r.options.Logger.Error("config is invalid, previous one stays in use", "path", r.options.Config.Path, "error",
+			err)
 		file = r.file
 	}
 	if r.takeTasks(ctx, file) && file != r.file {
@@ -134,7 +135,8 @@ func (r *reloader) change(next map[string]*service) error {
 
 // takeSettings applies the forbidden flags, and logs which other changed settings need a restart.
 func (r *reloader) takeSettings(ctx context.Context, file *config.File) {
-	if before := r.file.ForbiddenFlags; before.Query != file.ForbiddenFlags.Query || !slices.Equal(before.List, file.ForbiddenFlags.List) {
+	if before := r.file.ForbiddenFlags; before.Query != file.ForbiddenFlags.Query ||
+		!slices.Equal(before.List, file.ForbiddenFlags.List) {
 		if err := r.flags.use(ctx, file.ForbiddenFlags); err != nil {
 			r.options.Logger.Error("forbidden flags could not be read, previous ones stay in use", "error", err)
 		} else {
@@ -167,7 +169,8 @@ func (r *reloader) takeLimits(ctx context.Context, file *config.File) {
 	r.options.Logger.Info("limits reloaded")
 	for _, limit := range r.file.Limits {
 		if !slices.ContainsFunc(file.Limits, func(l config.Limit) bool { return l.Name == limit.Name }) {
-			r.options.Logger.Warn("limit is no longer in the config, but stays in force; gw-run limit drop drops it", "limit", limit.Name)
+			r.options.Logger.Warn("limit is no longer in the config, but stays in force; gw-run limit drop drops it",
+				"limit", limit.Name)
 		}
 	}
 }
@@ -201,7 +204,8 @@ func (r *reloader) takeCrontab() {
 		err = r.worker.SetCron(sources...)
 	}
 	if err != nil {
-		r.options.Logger.Error("crontab is invalid, previous one stays in use", "path", r.options.Crontab.Path, "error", err)
+		r.options.Logger.Error("crontab is invalid, previous one stays in use", "path", r.options.Crontab.Path, "error",
+			err)
 		return
 	}
 	r.cron = sources

@@ -55,7 +55,8 @@ func Run(ctx, hard context.Context, o Options) error {
 		return err
 	}
 	r := &reloader{
-		worker: worker, options: &o, db: pool, finder: finder, services: services, flags: flags, file: o.File, cron: found.cron,
+		worker: worker, options: &o, db: pool, finder: finder, services: services, flags: flags, file: o.File,
+		cron: found.cron,
 	}
 	unfollow, err := r.follow(ctx)
 	if err != nil {
@@ -90,7 +91,8 @@ func load(o *Options, finder *taskFinder, services *services) (found loaded, err
 }
 
 // start creates the worker, with its services and the forbidden flags read from the database.
-func start(ctx context.Context, o *Options, services *services, found loaded, flags *forbiddenFlags) (*shim.Worker, error) {
+func start(ctx context.Context, o *Options, services *services, found loaded,
+	flags *forbiddenFlags) (*shim.Worker, error) {
 	if err := flags.use(ctx, o.File.ForbiddenFlags); err != nil {
 		return nil, err
 	}

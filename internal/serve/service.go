@@ -66,7 +66,8 @@ func (s *services) forbid(made *service) shim.TaskOption {
 func (s *services) ask(ctx context.Context, made *service) error {
 	if t := made.made; t.Kind == config.SQL {
 		call := task.SQL{
-			Function: t.SQL.Function.Value, Owner: t.SQL.Owner, Schema: s.options.Schema, Timeout: t.Timeout, Batch: t.SQL.Batch, Logger: s.options.Logger,
+			Function: t.SQL.Function.Value, Owner: t.SQL.Owner, Schema: s.options.Schema, Timeout: t.Timeout,
+			Batch: t.SQL.Batch, Logger: s.options.Logger,
 		}
 		found, err := call.Task(ctx, s.db, t.Name, made.task.Options...)
 		if err != nil {
@@ -135,7 +136,10 @@ func taskOptions(limit int, backoff []time.Duration) []shim.TaskOption {
 		options = append(options, shim.Concurrency(limit))
 	}
 	if last := len(backoff) - 1; last >= 0 {
-		options = append(options, shim.Backoff(func(attempt int) time.Duration { return backoff[min(attempt-1, last)] }))
+		options = append(options, shim.Backoff(func(attempt int) time.Duration {
+			return backoff[min(attempt-1,
+				last)]
+		}))
 	}
 	return options
 }

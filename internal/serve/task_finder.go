@@ -72,7 +72,8 @@ func (f *taskFinder) modules(found *task.Found) map[string]config.Task {
 	_, err := task.FindNode(context.Background())
 	for name, path := range found.Modules {
 		if err != nil {
-			f.tell(slog.LevelWarn, "file serves no task", "path", path, "reason", fmt.Sprintf("it is a module for Node.js, and %s", err))
+			f.tell(slog.LevelWarn, "file serves no task", "path", path, "reason",
+				fmt.Sprintf("it is a module for Node.js, and %s", err))
 			continue
 		}
 		tasks[name] = config.Task{
@@ -98,7 +99,8 @@ func whyNone(found task.Found) string {
 }
 
 // merge adds the executables of the folder, and the tasks of the config file, to tasks: those of the folder's modules.
-func (f *taskFinder) merge(found task.Found, tasks map[string]config.Task, file *config.File) (map[string]config.Task, error) {
+func (f *taskFinder) merge(found task.Found, tasks map[string]config.Task,
+	file *config.File) (map[string]config.Task, error) {
 	for name, program := range found.Tasks {
 		if module, exists := tasks[name]; exists {
 			f.tell(slog.LevelWarn, "file serves no task", "path", program,
@@ -121,7 +123,8 @@ func (f *taskFinder) merge(found task.Found, tasks map[string]config.Task, file 
 					"persistent, node, http and sql",
 				name, f.folder.Path)})
 		case exists:
-			f.tell(slog.LevelWarn, "file serves no task", "path", below.Program.Shown, "reason", "the config file serves the task "+name)
+			f.tell(slog.LevelWarn, "file serves no task", "path", below.Program.Shown, "reason",
+				"the config file serves the task "+name)
 		}
 		tasks[name] = own
 	}

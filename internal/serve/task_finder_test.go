@@ -16,7 +16,8 @@ import (
 func TestTasksWhoseProgramsCannotBeStartedAreToldOnceAndServed(t *testing.T) {
 	pgtest.OnOneVersion(t)
 	dir := t.TempDir()
-	for name, content := range map[string]string{"works": "#!/bin/sh\n", "broken": "#!/no/such/sh\n", "exec": "#!/bin/sh\r\n", ".hidden": ""} {
+	for name, content := range map[string]string{"works": "#!/bin/sh\n", "broken": "#!/no/such/sh\n",
+		"exec": "#!/bin/sh\r\n", ".hidden": ""} {
 		if err := os.WriteFile(filepath.Join(dir, name), []byte(content), 0o755); err != nil {
 			t.Fatal(err)
 		}
@@ -25,7 +26,8 @@ func TestTasksWhoseProgramsCannotBeStartedAreToldOnceAndServed(t *testing.T) {
 		t.Fatal(err)
 	}
 	file := &config.File{Tasks: map[string]config.Task{
-		"own": {Name: "own", Kind: config.Persistent, Program: config.Program{Command: []string{filepath.Join(dir, "exec")}, Directory: dir}},
+		"own": {Name: "own", Kind: config.Persistent,
+			Program: config.Program{Command: []string{filepath.Join(dir, "exec")}, Directory: dir}},
 	}}
 	var log bytes.Buffer
 	finder := newTaskFinder(TaskFolder{Path: dir}, slog.New(slog.NewTextHandler(&log, nil)))
@@ -39,7 +41,8 @@ func TestTasksWhoseProgramsCannotBeStartedAreToldOnceAndServed(t *testing.T) {
 		}
 	}
 	for _, want := range []string{
-		`level=WARN msg="program of a task cannot be started" task_identifier=broken reason="` + filepath.Join(dir, "broken") +
+		`level=WARN msg="program of a task cannot be started" task_identifier=broken reason="` +
+			filepath.Join(dir, "broken") +
 			`: the interpreter /no/such/sh that its first line names does not exist"`,
 		`level=WARN msg="program of a task cannot be started" task_identifier=own reason="`,
 		`level=WARN msg="file serves no task" path=README.md`,

@@ -99,7 +99,8 @@ func IsOutage(err error) bool {
 		return false
 	}
 	_, isNetwork := errors.AsType[net.Error](err)
-	return isNetwork || pgconn.SafeToRetry(err) || errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF) || errors.Is(err, net.ErrClosed)
+	return isNetwork || pgconn.SafeToRetry(err) || errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF) ||
+		errors.Is(err, net.ErrClosed)
 }
 
 // IsLostConnection reports whether an error is one that pgx and other drivers return when a connection is lost or
@@ -114,6 +115,7 @@ func IsLostConnection(err error) bool {
 	if op, isOp := errors.AsType[*net.OpError](err); isOp {
 		return op.Op == "read" || op.Op == "write"
 	}
-	return pgconn.SafeToRetry(err) || slices.ContainsFunc([]error{io.EOF, io.ErrUnexpectedEOF, net.ErrClosed, driver.ErrBadConn},
+	return pgconn.SafeToRetry(err) || slices.ContainsFunc([]error{io.EOF, io.ErrUnexpectedEOF, net.ErrClosed,
+		driver.ErrBadConn},
 		func(lost error) bool { return errors.Is(err, lost) })
 }

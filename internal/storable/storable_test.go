@@ -20,7 +20,8 @@ func TestATextHasEscapesForWhatAnEncodingLacks(t *testing.T) {
 }
 
 func TestJSONHasEscapesWhereAnEncodingMayLackCharacters(t *testing.T) {
-	for encoding, want := range map[string]string{"UTF8": `{"é":"😀\u0000"}`, "LATIN1": `{"\u00e9":"\ud83d\ude00\u0000"}`} {
+	for encoding, want := range map[string]string{"UTF8": `{"é":"😀\u0000"}`,
+		"LATIN1": `{"\u00e9":"\ud83d\ude00\u0000"}`} {
 		if got := storable.JSON(encoding, `{"é":"😀\u0000"}`); got != want {
 			t.Errorf("%s: %s, want %s", encoding, got, want)
 		}
@@ -29,11 +30,13 @@ func TestJSONHasEscapesWhereAnEncodingMayLackCharacters(t *testing.T) {
 
 func TestTheEncodingIsAskedForOnlyIfItMatters(t *testing.T) {
 	fails := errors.New("no answer")
-	args, err := storable.Args([]any{1, storable.Arg("plain"), storable.Arg(nil), storable.Text("\x00"), "é"}, func() (string, error) { return "", fails })
+	args, err := storable.Args([]any{1, storable.Arg("plain"), storable.Arg(nil), storable.Text("\x00"), "é"},
+		func() (string, error) { return "", fails })
 	if err != nil || args[1] != "plain" || args[2] != nil || args[3] != nil || args[4] != "é" {
 		t.Errorf("%v, %v", args, err)
 	}
-	if _, err := storable.Args([]any{storable.Text("é")}, func() (string, error) { return "", fails }); !errors.Is(err, fails) {
+	if _, err := storable.Args([]any{storable.Text("é")}, func() (string, error) { return "", fails }); !errors.Is(err,
+		fails) {
 		t.Errorf("the error is %v", err)
 	}
 }

@@ -103,7 +103,8 @@ func TestModulesAreFoundAsGraphileWorkerFindsThem(t *testing.T) {
 		"both":       write(t, 0o644, "", dir, "both.mts"),
 		"a":          write(t, 0o644, "", dir, "a.cjs"),
 	}
-	for _, name := range []string{"all.cjs", "all.mjs", "all.mts", "all.ts", "a.ts", "types.d.ts", "all.js.map", "send.test.ts"} {
+	for _, name := range []string{"all.cjs", "all.mjs", "all.mts", "all.ts", "a.ts", "types.d.ts", "all.js.map",
+		"send.test.ts"} {
 		write(t, 0o644, "", dir, name)
 	}
 	executables := map[string]string{
@@ -122,7 +123,8 @@ func TestModulesAreFoundAsGraphileWorkerFindsThem(t *testing.T) {
 	}
 	wantIgnored(t, found, map[string]string{
 		"all.cjs": "all.js serves the task all already", "all.mjs": "all.js serves", "all.mts": "all.js serves",
-		"all.ts": "all.js serves", "a.ts": "a.cjs serves", "types.d.ts": "not executable", "all.js.map": "not executable",
+		"all.ts": "all.js serves", "a.ts": "a.cjs serves", "types.d.ts": "not executable",
+		"all.js.map":   "not executable",
 		"send.test.ts": "not executable",
 	})
 }

@@ -129,7 +129,8 @@ func TestAFailureSaysHowTheProgramEndedAndWhatItComplainedAboutLast(t *testing.T
 			"exit code 1\n81\n82\n83\n84\n85\n86\n87\n88\n89\n90\n91\n92\n93\n94\n95\n96\n97\n98\n99\n100",
 		},
 		"last bytes": {
-			`echo first >&2; head -c 5000 /dev/zero | tr '\0' x >&2; exit 1`, "exit code 1\n" + strings.Repeat("x", 4096),
+			`echo first >&2; head -c 5000 /dev/zero | tr '\0' x >&2; exit 1`, "exit code 1\n" +
+				strings.Repeat("x", 4096),
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -191,7 +192,8 @@ func TestAProgramThatFinishesWellAfterBeingAskedHasSucceeded(t *testing.T) {
 func TestAProgramThatTakesTooLongHasFailed(t *testing.T) {
 	pgtest.OnOneVersion(t)
 	captureLog(t)
-	err := task.Executable{Path: script(t, `exec sleep 1000`), Timeout: 50 * time.Millisecond}.Run(t.Context(), newJob())
+	err := task.Executable{Path: script(t, `exec sleep 1000`), Timeout: 50 * time.Millisecond}.Run(t.Context(),
+		newJob())
 	if err == nil || err.Error() != "timed out after 50ms, killed by signal SIGTERM (15)" {
 		t.Errorf("error %v, want a time-out", err)
 	}
@@ -201,7 +203,8 @@ func TestAProcessLeftBehindDoesNotHoldTheJob(t *testing.T) {
 	pgtest.OnOneVersion(t)
 	logged := captureLog(t)
 	program := script(t, `sleep 1000 & echo left $!`)
-	if err := (task.Executable{Path: program, KillDelay: 50 * time.Millisecond}).Run(t.Context(), newJob()); err != nil {
+	if err := (task.Executable{Path: program, KillDelay: 50 * time.Millisecond}).Run(t.Context(),
+		newJob()); err != nil {
 		t.Error(err)
 	}
 	logged.wait(t, "left a process behind")

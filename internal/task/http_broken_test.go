@@ -68,24 +68,32 @@ func TestAServerThatBreaksItsWordFailsTheJob(t *testing.T) {
 		then func(*net.TCPConn)
 		want string
 	}{
-		"closes":              {say(""), "the server closed the connection before it answered"},
-		"resets":              {reset, "connection reset by peer"},
-		"speaks no HTTP":      {say("SSH-2.0-OpenSSH_9.2\r\n"), "malformed HTTP response"},
-		"closes in a header":  {say(ok + "Content-Le"), "connection broken"},
-		"too many headers":    {say(ok + strings.Repeat("X-Padding: "+strings.Repeat("x", 1000)+"\r\n", 100) + "\r\n"), "headers exceeded"},
-		"negative length":     {say(ok + "Content-Length: -1\r\n\r\n"), "bad Content-Length"},
-		"two lengths":         {say(ok + "Content-Length: 1\r\nContent-Length: 2\r\n\r\nab"), "Content-Length"},
-		"sends too little":    {say(ok + "Content-Length: 100\r\n\r\nshort"), "answered 200 OK, but not to the end: the server closed the connection within its answer"},
-		"stops in a chunk":    {say(ok + "Transfer-Encoding: chunked\r\n\r\n5\r\nab"), "answered 200 OK, but not to the end: the server closed"},
-		"no last chunk":       {say(ok + "Transfer-Encoding: chunked\r\n\r\n2\r\nab\r\n"), "answered 200 OK, but not to the end: the server closed"},
-		"wrong chunk":         {say(ok + "Transfer-Encoding: chunked\r\n\r\nzz\r\n"), "answered 200 OK, but not to the end: invalid byte in chunk length"},
-		"resets in an answer": {both(say(ok+"Content-Length: 100\r\n\r\nshort"), reset), "answered 200 OK, but not to the end: "},
-		"stops in a failure":  {say("HTTP/1.1 500 Bad\r\nContent-Length: 100\r\n\r\nwhy"), "answered 500 Internal Server Error\nwhy"},
+		"closes":             {say(""), "the server closed the connection before it answered"},
+		"resets":             {reset, "connection reset by peer"},
+		"speaks no HTTP":     {say("SSH-2.0-OpenSSH_9.2\r\n"), "malformed HTTP response"},
+		"closes in a header": {say(ok + "Content-Le"), "connection broken"},
+		"too many headers": {say(ok + strings.Repeat("X-Padding: "+strings.Repeat("x", 1000)+"\r\n", 100) + "\r\n"),
+			"headers exceeded"},
+		"negative length": {say(ok + "Content-Length: -1\r\n\r\n"), "bad Content-Length"},
+		"two lengths":     {say(ok + "Content-Length: 1\r\nContent-Length: 2\r\n\r\nab"), "Content-Length"},
+		"sends too little": {say(ok + "Content-Length: 100\r\n\r\nshort"),
+			"answered 200 OK, but not to the end: the server closed the connection within its answer"},
+		"stops in a chunk": {say(ok + "Transfer-Encoding: chunked\r\n\r\n5\r\nab"),
+			"answered 200 OK, but not to the end: the server closed"},
+		"no last chunk": {say(ok + "Transfer-Encoding: chunked\r\n\r\n2\r\nab\r\n"),
+			"answered 200 OK, but not to the end: the server closed"},
+		"wrong chunk": {say(ok + "Transfer-Encoding: chunked\r\n\r\nzz\r\n"),
+			"answered 200 OK, but not to the end: invalid byte in chunk length"},
+		"resets in an answer": {both(say(ok+"Content-Length: 100\r\n\r\nshort"), reset),
+			"answered 200 OK, but not to the end: "},
+		"stops in a failure": {say("HTTP/1.1 500 Bad\r\nContent-Length: 100\r\n\r\nwhy"),
+			"answered 500 Internal Server Error\nwhy"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			url := breakable(t, c.then)
 			err := post(t, task.HTTP{URL: url + "/in"}, newJob())
-			if err == nil || !strings.Contains(err.Error(), c.want) || !strings.HasPrefix(err.Error(), "POST "+url+"/in: ") {
+			if err == nil || !strings.Contains(err.Error(), c.want) ||
+				!strings.HasPrefix(err.Error(), "POST "+url+"/in: ") {
 				t.Errorf("error %v, want one with %q", err, c.want)
 			}
 		})
@@ -95,10 +103,12 @@ func TestAServerThatBreaksItsWordFailsTheJob(t *testing.T) {
 func TestAServerThatTakesTooLongFailsTheJob(t *testing.T) {
 	pgtest.OnOneVersion(t)
 	for name, c := range map[string]struct{ says, want string }{
-		"for an answer":             {"", ": timed out after 500ms"},
-		"for its headers":           {"HTTP/1.1 200 OK\r\n", ": timed out after 500ms"},
-		"for the end of its answer": {"HTTP/1.1 200 OK\r\nContent-Length: 9\r\n\r\nab", "answered 200 OK, but not to the end: timed out after 500ms"},
-		"for the end of a failure":  {"HTTP/1.1 502 Bad\r\nContent-Length: 9\r\n\r\nab", "answered 502 Bad Gateway\nab"},
+		"for an answer":   {"", ": timed out after 500ms"},
+		"for its headers": {"HTTP/1.1 200 OK\r\n", ": timed out after 500ms"},
+		"for the end of its answer": {"HTTP/1.1 200 OK\r\nContent-Length: 9\r\n\r\nab",
+			"answered 200 OK, but not to the end: timed out after 500ms"},
+		"for the end of a failure": {"HTTP/1.1 502 Bad\r\nContent-Length: 9\r\n\r\nab",
+			"answered 502 Bad Gateway\nab"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()

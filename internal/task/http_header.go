@@ -35,7 +35,8 @@ func fixedHeader(extra map[string]string) (header http.Header, host string, err 
 		switch {
 		case !headerName.MatchString(name):
 			problems = append(problems, fmt.Errorf("header %q: this is not a valid header name", name))
-		case slices.Contains(reservedHeaders, canonical), strings.HasPrefix(canonical, "Gw-"), strings.HasPrefix(canonical, "Webhook-"):
+		case slices.Contains(reservedHeaders, canonical), strings.HasPrefix(canonical, "Gw-"),
+			strings.HasPrefix(canonical, "Webhook-"):
 			problems = append(problems, fmt.Errorf("header %s cannot be set, it is sent with every job or by HTTP itself", name))
 		case strings.ContainsFunc(value, isControl):
 			problems = append(problems, fmt.Errorf("header %s: its value contains a control character", name))

@@ -21,19 +21,21 @@ func TestAServerCanSayWhenToTryAgain(t *testing.T) {
 		headers []string
 		want    time.Duration // -1 for the delay of any failure
 	}{
-		"seconds":            {503, []string{"Retry-After", "120"}, 2 * time.Minute},
-		"at once":            {503, []string{"Retry-After", "0"}, time.Second},
-		"time":               {503, []string{"Retry-After", later, "Date", date}, 90 * time.Second},
-		"time in the past":   {503, []string{"Retry-After", date, "Date", later}, time.Second},
-		"with any status":    {500, []string{"Retry-After", "7"}, 7 * time.Second},
-		"absurd seconds":     {503, []string{"Retry-After", "99999999999999999999999"}, 24 * time.Hour},
-		"more than a day":    {503, []string{"Retry-After", "86401"}, 24 * time.Hour},
-		"absurd time":        {503, []string{"Retry-After", "Fri, 31 Dec 9999 23:59:59 GMT"}, 24 * time.Hour},
-		"just no number":     {503, []string{"Retry-After", "9223372036854775808"}, 24 * time.Hour},
-		"zeros":              {503, []string{"Retry-After", "00000000000000000000000005"}, 5 * time.Second},
-		"years too late":     {503, []string{"Retry-After", "Fri, 31 Dec 294276 23:59:59 GMT"}, -1},
-		"centuries after":    {503, []string{"Retry-After", "Fri, 31 Dec 9999 23:59:59 GMT", "Date", "Mon, 01 Jan 0001 00:00:00 GMT"}, 24 * time.Hour},
-		"centuries before":   {503, []string{"Retry-After", "Mon, 01 Jan 0001 00:00:00 GMT", "Date", "Fri, 31 Dec 9999 23:59:59 GMT"}, time.Second},
+		"seconds":          {503, []string{"Retry-After", "120"}, 2 * time.Minute},
+		"at once":          {503, []string{"Retry-After", "0"}, time.Second},
+		"time":             {503, []string{"Retry-After", later, "Date", date}, 90 * time.Second},
+		"time in the past": {503, []string{"Retry-After", date, "Date", later}, time.Second},
+		"with any status":  {500, []string{"Retry-After", "7"}, 7 * time.Second},
+		"absurd seconds":   {503, []string{"Retry-After", "99999999999999999999999"}, 24 * time.Hour},
+		"more than a day":  {503, []string{"Retry-After", "86401"}, 24 * time.Hour},
+		"absurd time":      {503, []string{"Retry-After", "Fri, 31 Dec 9999 23:59:59 GMT"}, 24 * time.Hour},
+		"just no number":   {503, []string{"Retry-After", "9223372036854775808"}, 24 * time.Hour},
+		"zeros":            {503, []string{"Retry-After", "00000000000000000000000005"}, 5 * time.Second},
+		"years too late":   {503, []string{"Retry-After", "Fri, 31 Dec 294276 23:59:59 GMT"}, -1},
+		"centuries after": {503, []string{"Retry-After", "Fri, 31 Dec 9999 23:59:59 GMT", "Date",
+			"Mon, 01 Jan 0001 00:00:00 GMT"}, 24 * time.Hour},
+		"centuries before": {503, []string{"Retry-After", "Mon, 01 Jan 0001 00:00:00 GMT", "Date",
+			"Fri, 31 Dec 9999 23:59:59 GMT"}, time.Second},
 		"negative":           {503, []string{"Retry-After", "-5"}, -1},
 		"fraction":           {503, []string{"Retry-After", "1.5"}, -1},
 		"neither of the two": {503, []string{"Retry-After", "soon"}, -1},
@@ -59,7 +61,8 @@ func TestATimeWithoutADateCountsFromNow(t *testing.T) {
 		answerAt := answer(503, "Retry-After", at.UTC().Format(http.TimeFormat), "Date", "not a date")
 		err := post(t, task.HTTP{URL: serve(t, answerAt).URL}, newJob())
 		asked, ok := errors.AsType[*shim.RetryError](err)
-		if !ok || asked.Delay > max(time.Second, time.Until(at)+time.Minute) || asked.Delay < max(time.Second, time.Until(at)-time.Minute) {
+		if !ok || asked.Delay > max(time.Second, time.Until(at)+time.Minute) ||
+			asked.Delay < max(time.Second, time.Until(at)-time.Minute) {
 			t.Errorf("error %v, want one that is tried again at %s", err, at)
 		}
 	}
@@ -74,8 +77,9 @@ func TestTooManyRequestsAreARateLimit(t *testing.T) {
 		headers []string
 		want    time.Duration // 0 for none
 	}{
-		"seconds":        {429, []string{"Retry-After", "120"}, 2 * time.Minute},
-		"time":           {429, []string{"Retry-After", "Mon, 02 Jan 2006 15:05:35 GMT", "Date", "Mon, 02 Jan 2006 15:04:05 GMT"}, 90 * time.Second},
+		"seconds": {429, []string{"Retry-After", "120"}, 2 * time.Minute},
+		"time": {429, []string{"Retry-After", "Mon, 02 Jan 2006 15:05:35 GMT", "Date",
+			"Mon, 02 Jan 2006 15:04:05 GMT"}, 90 * time.Second},
 		"at once":        {429, []string{"Retry-After", "0"}, time.Second},
 		"no time":        {429, nil, time.Second},
 		"another status": {503, []string{"Retry-After", "120"}, 0},
@@ -122,7 +126,8 @@ func TestTheLeastDelayGrowsWithTheAttempts(t *testing.T) {
 func TestTooManyRequestsNeverCount(t *testing.T) {
 	pgtest.OnOneVersion(t)
 	for name, headers := range map[string][]string{
-		"at once": {"Retry-After", "0"}, "no time": nil, "negative": {"Retry-After", "-5"}, "fraction": {"Retry-After", "0.5"},
+		"at once": {"Retry-After", "0"}, "no time": nil, "negative": {"Retry-After", "-5"},
+		"fraction": {"Retry-After", "0.5"},
 		"the past": {"Retry-After", "Mon, 02 Jan 2006 15:04:05 GMT"}, "nonsense": {"Retry-After", "soon"},
 	} {
 		t.Run(name, func(t *testing.T) {

@@ -92,7 +92,8 @@ func confusable() (jobs []*shim.Job) {
 	for _, name := range []string{"b", "0/b", "7/0/b", "7%2F0%2Fb", "b.", strings.Repeat("ü", 128)} {
 		for _, id := range []int64{7, 70} {
 			for _, revision := range []int{0, 7} {
-				jobs = append(jobs, &shim.Job{ID: id, Revision: revision, TaskIdentifier: name, Payload: json.RawMessage("{}")})
+				jobs = append(jobs, &shim.Job{ID: id, Revision: revision, TaskIdentifier: name,
+					Payload: json.RawMessage("{}")})
 			}
 		}
 	}

@@ -25,8 +25,9 @@ func TestWhatIsWrongWithATaskIsSaidBeforeItRunsAndAllAtOnce(t *testing.T) {
 		"placeholder":        {task.HTTP{URL: "http://a/{Task}"}, []string{"{Task} is not a placeholder"}},
 		"fragment":           {task.HTTP{URL: "http://a/#b"}, []string{"fragment"}},
 		"not a URL":          {task.HTTP{URL: "http://user:secret@a:b/"}, []string{"invalid port"}},
-		"CA file missing":    {task.HTTP{URL: "https://a", CAFile: empty + "x"}, []string{"read CA file: no such file"}},
-		"CA file empty":      {task.HTTP{URL: "https://a", CAFile: empty}, []string{"contains no certificate"}},
+		"CA file missing": {task.HTTP{URL: "https://a", CAFile: empty + "x"},
+			[]string{"read CA file: no such file"}},
+		"CA file empty": {task.HTTP{URL: "https://a", CAFile: empty}, []string{"contains no certificate"}},
 		"several": {
 			task.HTTP{
 				URL: "a", CAFile: empty, Timeout: -1,
@@ -36,7 +37,8 @@ func TestWhatIsWrongWithATaskIsSaidBeforeItRunsAndAllAtOnce(t *testing.T) {
 				},
 			},
 			[]string{
-				"must begin with", "contains no certificate", "timeout is -1ns", "header gw-task cannot", "header content-length cannot",
+				"must begin with", "contains no certificate", "timeout is -1ns", "header gw-task cannot",
+				"header content-length cannot",
 				`header "a b"`, "header X: its value", "header idempotency-key cannot",
 				"header webhook-id cannot",
 			},

@@ -51,7 +51,8 @@ func wantEnd(t *testing.T, logged *capture, run func(context.Context, *shim.Job)
 func TestAPersistentProgramThatDiesWhileItsInputIsWrittenEndsItsJobWhoeverHoldsTheInputOpen(t *testing.T) {
 	pgtest.OnOneVersion(t)
 	logged := captureLog(t)
-	p := newPersistent(t, task.PersistentConfig{Program: task.Executable{KillDelay: 50 * time.Millisecond}}, leavesAReader+"exit 3")
+	p := newPersistent(t, task.PersistentConfig{Program: task.Executable{KillDelay: 50 * time.Millisecond}},
+		leavesAReader+"exit 3")
 	wantEnd(t, logged, p.Run, nil, "the task's program: it ended without an answer, exit code 3")
 	p.Close()
 }
@@ -59,7 +60,8 @@ func TestAPersistentProgramThatDiesWhileItsInputIsWrittenEndsItsJobWhoeverHoldsT
 func TestAJobOfAPersistentProgramThatIsCutWhileItsInputIsWrittenEnds(t *testing.T) {
 	pgtest.OnOneVersion(t)
 	logged := captureLog(t)
-	p := newPersistent(t, task.PersistentConfig{Program: task.Executable{KillDelay: 50 * time.Millisecond}}, leavesAReader+"exec sleep 1000")
+	p := newPersistent(t, task.PersistentConfig{Program: task.Executable{KillDelay: 50 * time.Millisecond}},
+		leavesAReader+"exec sleep 1000")
 	wantEnd(t, logged, p.Run, shim.ErrShutdown, "worker is shutting down, killed by signal SIGTERM (15)")
 	p.Close()
 }

@@ -73,7 +73,8 @@ func (n *Node) Load(m NodeModule) {
 			return
 		}
 		if _, err := n.start(); err != nil {
-			n.config.Logger.Warn("Node.js cannot be started, jobs of the task will fail", "task_identifier", m.Task, "error", err)
+			n.config.Logger.Warn("Node.js cannot be started, jobs of the task will fail", "task_identifier", m.Task,
+				"error", err)
 			return
 		}
 	}

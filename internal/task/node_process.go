@@ -61,7 +61,8 @@ type nodePipes struct {
 // startNodeProcess starts a process of n, whose mutex is held.
 func startNodeProcess(n *Node) (*nodeProcess, error) {
 	p := &nodeProcess{
-		node: n, lines: make(chan []byte), quit: make(chan struct{}), ended: make(chan struct{}), calls: make(map[int]*nodeCall),
+		node: n, lines: make(chan []byte), quit: make(chan struct{}), ended: make(chan struct{}),
+		calls: make(map[int]*nodeCall),
 	}
 	setup, err := jsonLine(nodeStart{n.config.Setup})
 	if err != nil {
@@ -184,7 +185,8 @@ func (p *nodeProcess) listen(output io.Reader) {
 	for scanner.Scan() {
 		var m nodeMessage
 		if err := json.Unmarshal(scanner.Bytes(), &m); err != nil {
-			go p.kill("a task has written to file descriptor 4, which is reserved for gw-run: " + excerpt(scanner.Bytes()))
+			go p.kill("a task has written to file descriptor 4, which is reserved for gw-run: " +
+				excerpt(scanner.Bytes()))
 			return
 		}
 		p.handle(&m)
@@ -201,7 +203,8 @@ func (p *nodeProcess) handle(m *nodeMessage) {
 	case m.Ready:
 		p.removeBridge()
 	case m.Loaded != nil && m.Error != nil:
-		log.Warn("the task's module cannot be loaded, its jobs will fail", "task_identifier", *m.Loaded, "error", *m.Error)
+		log.Warn("the task's module cannot be loaded, its jobs will fail", "task_identifier", *m.Loaded, "error",
+			*m.Error)
 	case m.Log != "":
 		log.LogAttrs(context.Background(), nodeLevels[m.Log], m.Text, m.attrs()...)
 	case m.Print != "":

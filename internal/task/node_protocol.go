@@ -71,8 +71,9 @@ type nodeJob struct {
 
 func newNodeJob(job *shim.Job) nodeJob {
 	j := nodeJob{
-		ID: fmt.Sprint(job.ID), TaskIdentifier: job.TaskIdentifier, Payload: job.Payload, QueueName: textOrNull(job.QueueName),
-		Priority: job.Priority, RunAt: timeOrNull(job.RunAt), Attempts: job.Attempts, MaxAttempts: job.MaxAttempts,
+		ID: fmt.Sprint(job.ID), TaskIdentifier: job.TaskIdentifier, Payload: job.Payload,
+		QueueName: textOrNull(job.QueueName),
+		Priority:  job.Priority, RunAt: timeOrNull(job.RunAt), Attempts: job.Attempts, MaxAttempts: job.MaxAttempts,
 		LastError: textOrNull(job.LastError), CreatedAt: timeOrNull(job.CreatedAt), Key: textOrNull(job.Key),
 		Revision: job.Revision, LockedAt: timeOrNull(job.ClaimedAt()), LockedBy: textOrNull(job.WorkerID()),
 	}

@@ -43,7 +43,8 @@ func newModules(t *testing.T, config task.NodeConfig, files map[string]string) *
 	return m
 }
 
-func (m *modules) run(ctx context.Context, file string, id int64, payload string, change ...func(*task.NodeModule)) error {
+func (m *modules) run(ctx context.Context, file string, id int64, payload string,
+	change ...func(*task.NodeModule)) error {
 	module := task.NodeModule{Task: "a", Path: filepath.Join(m.dir, file), KillDelay: 10 * time.Second}
 	for _, change := range change {
 		change(&module)
@@ -72,7 +73,8 @@ func TestModulesAreRunHoweverTheyExportTheirTask(t *testing.T) {
 		"imports.mjs":  `import task from "./esm.mjs"; export { task as default };`,
 		"functions.js": `module.exports = function (payload, helpers) ` + body,
 	})
-	for _, file := range []string{"esm.mjs", "detected.js", "common.cjs", "compiled.js", "object.cjs", "typed.ts", "typed.mts", "imports.mjs", "functions.js"} {
+	for _, file := range []string{"esm.mjs", "detected.js", "common.cjs", "compiled.js", "object.cjs", "typed.ts",
+		"typed.mts", "imports.mjs", "functions.js"} {
 		if err := m.run(t.Context(), file, 3, `{"n":7}`); err == nil || err.Error() != "it ran" {
 			t.Errorf("%s: %v", file, err)
 		}
@@ -129,9 +131,11 @@ func TestAModuleThatCannotBeLoadedSaysWhereAndWhy(t *testing.T) {
 			}
 		})
 	}
-	for _, file := range []string{"syntax.mjs", "syntax.cjs", "syntax.ts", "missing.mjs", "throws.mjs", "nothing.mjs", "number.mjs"} {
+	for _, file := range []string{"syntax.mjs", "syntax.cjs", "syntax.ts", "missing.mjs", "throws.mjs", "nothing.mjs",
+		"number.mjs"} {
 		logged.waitFor(t, "a warning for "+file, func(line logLine) bool {
-			return line.Msg == "the task's module cannot be loaded, its jobs will fail" && line.Level == "WARN" && line.Task == file
+			return line.Msg == "the task's module cannot be loaded, its jobs will fail" && line.Level == "WARN" &&
+				line.Task == file
 		})
 	}
 	if err := m.run(t.Context(), "fine.mjs", 1, "{}"); err != nil {
@@ -226,7 +230,8 @@ func TestAnyThrownValueIsAnErrorAndHarmsNoOtherJob(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		return m.run(t.Context(), "throw.mjs", 1, string(payload), func(m *task.NodeModule) { m.Timeout = 20 * time.Second })
+		return m.run(t.Context(), "throw.mjs", 1, string(payload),
+			func(m *task.NodeModule) { m.Timeout = 20 * time.Second })
 	}
 	before := m.run(t.Context(), "pid.mjs", 1, "{}").Error()
 	for thrown, want := range thrownValues {
@@ -263,10 +268,14 @@ func TestAModuleThatThrowsAnyValueCannotBeLoadedAndSaysWhy(t *testing.T) {
 		"getter.mjs": `throw Object.defineProperty(new Error("a"), "message", { get() { throw null; } });`,
 		"proxy.mjs":  `const p = Proxy.revocable({}, {}); p.revoke(); throw p.proxy;`,
 	})
-	for file, want := range map[string]string{"object.mjs": "one,2", "bare.mjs": "An error occurred", "stack.mjs": "a", "getter.mjs": "cannot be printed: null", "proxy.mjs": "revoked"} {
+	for file, want := range map[string]string{"object.mjs": "one,2", "bare.mjs": "An error occurred", "stack.mjs": "a",
+		"getter.mjs": "cannot be printed: null", "proxy.mjs": "revoked"} {
 		m.node.Load(task.NodeModule{Task: file, Path: filepath.Join(m.dir, file)})
 		wantError(t, m.run(t.Context(), file, 1, "{}"), want)
-		logged.waitFor(t, "a warning for "+file, func(line logLine) bool { return line.Level == "WARN" && line.Task == file })
+		logged.waitFor(t, "a warning for "+file, func(line logLine) bool {
+			return line.Level == "WARN" &&
+				line.Task == file
+		})
 	}
 }
 
@@ -278,7 +287,8 @@ func TestAnyArgumentOfProcessExitIsAStatus(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		wantError(t, m.run(t.Context(), "exit.mjs", 1, string(payload)), fmt.Sprintf("the task called process.exit(%d)", status))
+		wantError(t, m.run(t.Context(), "exit.mjs", 1, string(payload)), fmt.Sprintf("the task called process.exit(%d)",
+			status))
 	}
 }
 
@@ -326,7 +336,8 @@ func TestTheJSONThatATaskReturnsIsTheResultOfItsJob(t *testing.T) {
 	} {
 		job := jobOf(1, payload)
 		err := m.node.Run(t.Context(), module, job)
-		if got := string(job.Result()); err != nil || got != result && got != strings.ReplaceAll(result, `\u2028`, "\u2028") {
+		if got := string(job.Result()); err != nil || got != result &&
+			got != strings.ReplaceAll(result, `\u2028`, "\u2028") {
 			t.Errorf("%s: the result is %.100q, want %.100q; error: %v", payload, got, result, err)
 		}
 	}
@@ -372,7 +383,10 @@ func TestATaskThatDoesNotEndFailsAndItsProcessIsReplaced(t *testing.T) {
 		"deaf.mjs": "timed out after 200ms, and the task kept running for 100ms after its abortSignal had fired",
 		"busy.mjs": "timed out after 200ms, and Node.js did not react for 100ms: the code of a task keeps its event loop busy",
 	} {
-		err := m.run(t.Context(), file, 1, "{}", func(m *task.NodeModule) { m.Timeout, m.KillDelay = 200*time.Millisecond, 100*time.Millisecond })
+		err := m.run(t.Context(), file, 1, "{}", func(m *task.NodeModule) {
+			m.Timeout,
+				m.KillDelay = 200*time.Millisecond, 100*time.Millisecond
+		})
 		wantError(t, err, want)
 		after := m.run(t.Context(), "pid.mjs", 1, "{}").Error()
 		if after == before || !strings.HasPrefix(after, "pid ") {
@@ -385,12 +399,17 @@ func TestATaskThatDoesNotEndFailsAndItsProcessIsReplaced(t *testing.T) {
 func TestWhatNobodyCatchesFailsTheJobAndReplacesTheProcess(t *testing.T) {
 	captureLog(t)
 	for name, c := range map[string]struct{ body, want string }{
-		"exit":                {`process.exit(3)`, "the task called process.exit(3)"},
-		"exit later":          {`setTimeout(() => process.exit(0), 1); return new Promise(() => {})`, "the task called process.exit(0)"},
-		"uncaught exception":  {`setTimeout(() => { throw new Error("late"); }, 1); return new Promise(() => {})`, "uncaught exception: late"},
-		"unhandled rejection": {`Promise.reject(new Error("lost")); return new Promise(() => {})`, "unhandled rejection: lost"},
-		"crash":               {`console.error("not good"); process.abort()`, "its Node.js process ended: killed by signal SIGABRT (6)\nnot good"},
-		"foreign output":      {`require("fs").writeSync(4, "hello\n"); return new Promise(() => {})`, "its Node.js process ended: a task has written to file descriptor 4, which is reserved for gw-run: hello"},
+		"exit": {`process.exit(3)`, "the task called process.exit(3)"},
+		"exit later": {`setTimeout(() => process.exit(0), 1); return new Promise(() => {})`,
+			"the task called process.exit(0)"},
+		"uncaught exception": {`setTimeout(() => { throw new Error("late"); }, 1); return new Promise(() => {})`,
+			"uncaught exception: late"},
+		"unhandled rejection": {`Promise.reject(new Error("lost")); return new Promise(() => {})`,
+			"unhandled rejection: lost"},
+		"crash": {`console.error("not good"); process.abort()`,
+			"its Node.js process ended: killed by signal SIGABRT (6)\nnot good"},
+		"foreign output": {`require("fs").writeSync(4, "hello\n"); return new Promise(() => {})`,
+			"its Node.js process ended: a task has written to file descriptor 4, which is reserved for gw-run: hello"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			m := newModules(t, task.NodeConfig{}, map[string]string{
@@ -402,7 +421,8 @@ func TestWhatNobodyCatchesFailsTheJobAndReplacesTheProcess(t *testing.T) {
 			for want := range strings.Lines(c.want) { // Node.js itself may complain in between
 				wantError(t, err, strings.TrimSpace(want))
 			}
-			if after := m.run(t.Context(), "pid.mjs", 1, "{}").Error(); after == before || !strings.HasPrefix(after, "pid ") {
+			if after := m.run(t.Context(), "pid.mjs", 1, "{}").Error(); after == before ||
+				!strings.HasPrefix(after, "pid ") {
 				t.Errorf("then %s, before %s", after, before)
 			}
 		})
@@ -448,8 +468,12 @@ func TestWhatTasksLogHasTheirLevelJobAndScope(t *testing.T) {
 	if err := m.run(t.Context(), "log.mjs", 7, "{}"); err != nil {
 		t.Fatal(err)
 	}
-	for message, stream := range map[string]string{"to stdout": "stdout", "in 2 lines": "stdout", "to stderr": "stderr"} {
-		logged.waitFor(t, message, func(line logLine) bool { return line.Msg == message && line.JobID == 7 && line.Stream == stream })
+	for message, stream := range map[string]string{"to stdout": "stdout", "in 2 lines": "stdout",
+		"to stderr": "stderr"} {
+		logged.waitFor(t, message, func(line logLine) bool {
+			return line.Msg == message && line.JobID == 7 &&
+				line.Stream == stream
+		})
 	}
 	for message, want := range map[string]logLine{
 		"an info":   {Level: "INFO", Meta: `{"to":"Ada"}`},
@@ -457,7 +481,8 @@ func TestWhatTasksLogHasTheirLevelJobAndScope(t *testing.T) {
 		"an error":  {Level: "ERROR"},
 	} {
 		logged.waitFor(t, message, func(line logLine) bool {
-			return line.Msg == message && line.JobID == 7 && line.Task == "a" && line.Level == want.Level && line.Meta == want.Meta && line.Part == want.Part
+			return line.Msg == message && line.JobID == 7 && line.Task == "a" && line.Level == want.Level &&
+				line.Meta == want.Meta && line.Part == want.Part
 		})
 	}
 }

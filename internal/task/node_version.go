@@ -65,5 +65,6 @@ func needsTypesOption(major, minor int) bool {
 
 // hasLoader reports whether NODE_OPTIONS contain a loader, which may run TypeScript itself.
 func hasLoader(options string) bool {
-	return strings.Contains(options, "--import") || strings.Contains(options, "-loader") || strings.Contains(options, "--require")
+	return strings.Contains(options, "--import") || strings.Contains(options, "-loader") ||
+		strings.Contains(options, "--require")
 }

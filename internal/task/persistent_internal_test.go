@@ -15,7 +15,8 @@ func TestAProgramThatDiesAgainAndAgainIsStartedEverMoreSlowlyUntilOneAnswers(t *
 	defer launcher.Close()
 	p := NewPersistent(PersistentConfig{
 		Program: Executable{
-			Path: "/bin/sh", Args: []string{"-c", `read -r line; case $line in *true*) echo '{"id":1,"ok":true}'; read -r line;; esac; exit 1`},
+			Path: "/bin/sh", Args: []string{"-c",
+				`read -r line; case $line in *true*) echo '{"id":1,"ok":true}'; read -r line;; esac; exit 1`},
 		},
 		Launcher: launcher, Logger: slog.New(slog.DiscardHandler),
 	})

@@ -17,8 +17,9 @@ func TestAPersistentProgramReportsProgressAndSavesSteps(t *testing.T) {
 	captureLog(t)
 	pool, dir := pgtest.Pool(t, pgtest.Database(t)), t.TempDir()
 	pgtest.Hurry(t, pool)
-	p := newPersistent(t, task.PersistentConfig{}, loop(`echo "$line" > '`+dir+`/line'; echo "{\"id\":$id,\"progress\":10}"; `+
-		`echo "{\"id\":$id,\"progress\":40.5,\"note\":\"row 8 of 20\"}"; while ! [ -e '`+dir+`/go' ]; do sleep 0.05; done; `+isOK))
+	p := newPersistent(t, task.PersistentConfig{},
+		loop(`echo "$line" > '`+dir+`/line'; echo "{\"id\":$id,\"progress\":10}"; `+
+			`echo "{\"id\":$id,\"progress\":40.5,\"note\":\"row 8 of 20\"}"; while ! [ -e '`+dir+`/go' ]; do sleep 0.05; done; `+isOK))
 	id := pgtest.Value[int64](t, pool, `select id from graphile_worker.add_job('a')`)
 	worker, err := shim.New(pool, shim.Config{WorkerID: "the worker"})
 	if err != nil {

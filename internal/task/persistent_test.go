@@ -128,22 +128,27 @@ func TestAProgramThatDoesNotKeepToTheProtocolIsReplaced(t *testing.T) {
 	pgtest.OnOneVersion(t)
 	captureLog(t)
 	for name, c := range map[string]struct{ body, want string }{
-		"no JSON":     {`echo working`, "the task's program: its answer is invalid (invalid character 'w' looking for beginning of value): working; stdout is for answers only, the program must log to stderr"},
-		"no id":       {`echo '{"ok":true}'`, `the task's program: its answer has no id: {"ok":true}`},
-		"JSON log":    {`echo '{"level":30,"msg":"hello"}'`, `the task's program: its answer is invalid: {"level":30,"msg":"hello"}; stdout is for answers only, the program must log to stderr`},
+		"no JSON": {`echo working`, "the task's program: its answer is invalid (invalid character 'w' looking for beginning of value): working; stdout is for answers only, the program must log to stderr"},
+		"no id":   {`echo '{"ok":true}'`, `the task's program: its answer has no id: {"ok":true}`},
+		"JSON log": {`echo '{"level":30,"msg":"hello"}'`,
+			`the task's program: its answer is invalid: {"level":30,"msg":"hello"}; stdout is for answers only, the program must log to stderr`},
 		"another job": {`echo '{"id":1,"ok":true}'`, "the task's program: it answered for job 1 instead of job 7"},
 		"neither":     {`echo "{\"id\":$id}"`, `the task's program: its answer must have either ok or error: {"id":7}`},
-		"both":        {`echo "{\"id\":$id,\"ok\":true,\"error\":\"x\"}"`, `the task's program: its answer must have either ok or error: {"id":7,"ok":true,"error":"x"}`},
+		"both": {`echo "{\"id\":$id,\"ok\":true,\"error\":\"x\"}"`,
+			`the task's program: its answer must have either ok or error: {"id":7,"ok":true,"error":"x"}`},
 		"rate limited until when?": {
 			`echo "{\"id\":$id,\"error\":\"x\",\"rate_limited\":true}"`,
 			`the task's program: its answer has rate_limited, which needs a positive retry_in and excludes ok and permanent: {"id":7,"error":"x","rate_limited":true}`,
 		},
-		"too long":  {`head -c 70000 /dev/zero | tr '\0' x; echo`, "the task's program: its answer is longer than 65536 bytes: " + strings.Repeat("x", 200) + "..."},
-		"complaint": {`echo bad >&2; echo working`, "the task's program: its answer is invalid (invalid character 'w' looking for beginning of value): working; stdout is for answers only, the program must log to stderr\nbad"},
+		"too long": {`head -c 70000 /dev/zero | tr '\0' x; echo`,
+			"the task's program: its answer is longer than 65536 bytes: " + strings.Repeat("x", 200) + "..."},
+		"complaint": {`echo bad >&2; echo working`,
+			"the task's program: its answer is invalid (invalid character 'w' looking for beginning of value): working; stdout is for answers only, the program must log to stderr\nbad"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			// The first child misbehaves, the next one does not.
-			p := newPersistent(t, task.PersistentConfig{}, `if [ -e "$0.first" ]; then `+loop(isOK)+`; fi; touch "$0.first"; `+loop(c.body))
+			p := newPersistent(t, task.PersistentConfig{},
+				`if [ -e "$0.first" ]; then `+loop(isOK)+`; fi; touch "$0.first"; `+loop(c.body))
 			err := p.Run(t.Context(), newJob())
 			if err == nil || err.Error() != c.want {
 				t.Errorf("error is\n%v, want\n%s", err, c.want)
@@ -159,10 +164,11 @@ func TestAProgramThatDiesFailsItsJobAndIsReplaced(t *testing.T) {
 	pgtest.OnOneVersion(t)
 	captureLog(t)
 	for name, c := range map[string]struct{ body, want string }{
-		"exit code":      {`exit 3`, "the task's program: it ended without an answer, exit code 3"},
-		"exit code 0":    {`exit 0`, "the task's program: it ended without an answer, exit code 0"},
-		"signal":         {`kill -KILL $$`, "the task's program: it ended without an answer, killed by signal SIGKILL (9)"},
-		"complaint":      {`echo "not good" >&2; exit 1`, "the task's program: it ended without an answer, exit code 1\nnot good"},
+		"exit code":   {`exit 3`, "the task's program: it ended without an answer, exit code 3"},
+		"exit code 0": {`exit 0`, "the task's program: it ended without an answer, exit code 0"},
+		"signal":      {`kill -KILL $$`, "the task's program: it ended without an answer, killed by signal SIGKILL (9)"},
+		"complaint": {`echo "not good" >&2; exit 1`,
+			"the task's program: it ended without an answer, exit code 1\nnot good"},
 		"half an answer": {`printf '{"id"'; exit 1`, "the task's program: it ended without an answer, exit code 1"},
 		"closed output":  {`exec >&-; exit 4`, "the task's program: it ended without an answer, exit code 4"},
 	} {
@@ -194,7 +200,8 @@ func TestWhatADeadProgramHasStartedGoesWithIt(t *testing.T) {
 func TestAProgramThatEndsBetweenJobsIsReplaced(t *testing.T) {
 	pgtest.OnOneVersion(t)
 	logged := captureLog(t)
-	p := newPersistent(t, task.PersistentConfig{}, loop(isOK+`; [ "$id" = 2 ] || { sleep 1000 & echo "left $!" >&2; exit 5; }`))
+	p := newPersistent(t, task.PersistentConfig{},
+		loop(isOK+`; [ "$id" = 2 ] || { sleep 1000 & echo "left $!" >&2; exit 5; }`))
 	if err := p.Run(t.Context(), jobOf(1, "{}")); err != nil {
 		t.Fatal(err)
 	}
@@ -210,7 +217,8 @@ func TestAProgramThatCannotBeStartedFailsTheJob(t *testing.T) {
 	captureLog(t)
 	launcher := task.NewLauncher()
 	defer launcher.Close()
-	p := task.NewPersistent(task.PersistentConfig{Program: task.Executable{Path: "/no/such/program"}, Launcher: launcher, Logger: slog.Default()})
+	p := task.NewPersistent(task.PersistentConfig{Program: task.Executable{Path: "/no/such/program"},
+		Launcher: launcher, Logger: slog.Default()})
 	defer p.Close()
 	if err := p.Run(t.Context(), newJob()); err == nil || !strings.Contains(err.Error(), "/no/such/program") {
 		t.Errorf("error is %v", err)
@@ -220,7 +228,8 @@ func TestAProgramThatCannotBeStartedFailsTheJob(t *testing.T) {
 func TestAJobThatTakesTooLongEndsItsChildAndAnotherFollows(t *testing.T) {
 	pgtest.OnOneVersion(t)
 	captureLog(t)
-	p := newPersistent(t, task.PersistentConfig{Program: task.Executable{Timeout: 300 * time.Millisecond, KillDelay: 100 * time.Millisecond}},
+	p := newPersistent(t, task.PersistentConfig{Program: task.Executable{Timeout: 300 * time.Millisecond,
+		KillDelay: 100 * time.Millisecond}},
 		loop(`[ "$id" = 1 ] || { trap '' TERM; while :; do sleep 0.05; done; }; `+isOK))
 	err := p.Run(t.Context(), jobOf(2, "{}"))
 	if err == nil || err.Error() != "timed out after 300ms, killed by signal SIGKILL (9)" {
@@ -234,7 +243,9 @@ func TestAJobThatTakesTooLongEndsItsChildAndAnotherFollows(t *testing.T) {
 func TestAnAnswerThatComesAfterTheContextHasEndedCounts(t *testing.T) {
 	pgtest.OnOneVersion(t)
 	logged := captureLog(t)
-	p := newPersistent(t, task.PersistentConfig{}, loop(`trap '`+strings.ReplaceAll(isOK, "'", `'"'"'`)+`; exit' TERM; echo ready >&2; while :; do sleep 0.05; done`))
+	p := newPersistent(t, task.PersistentConfig{},
+		loop(`trap '`+strings.ReplaceAll(isOK, "'",
+			`'"'"'`)+`; exit' TERM; echo ready >&2; while :; do sleep 0.05; done`))
 	ctx, cancel := context.WithCancel(t.Context())
 	done := make(chan error)
 	go func() { done <- p.Run(ctx, newJob()) }()
@@ -312,7 +323,8 @@ func TestComplaintsAreLoggedWithTheJobAndBetweenJobsWithTheTask(t *testing.T) {
 	pgtest.OnOneVersion(t)
 	logged := captureLog(t)
 	heard := filepath.Join(t.TempDir(), "heard")
-	p := newPersistent(t, task.PersistentConfig{}, loop(`echo during >&2; until [ -e '`+heard+`' ]; do sleep 0.01; done; `+isOK+`; sleep 0.2; echo after >&2`))
+	p := newPersistent(t, task.PersistentConfig{},
+		loop(`echo during >&2; until [ -e '`+heard+`' ]; do sleep 0.01; done; `+isOK+`; sleep 0.2; echo after >&2`))
 	done := make(chan error)
 	go func() { done <- p.Run(t.Context(), newJob()) }()
 	logged.wait(t, "during")
@@ -322,7 +334,8 @@ func TestComplaintsAreLoggedWithTheJobAndBetweenJobsWithTheTask(t *testing.T) {
 	}
 	logged.wait(t, "after")
 	for _, line := range logged.lines(t) {
-		if line.Stream != "stderr" || line.Task != "a" || line.Level != "WARN" || (line.JobID == 7) != (line.Msg == "during") {
+		if line.Stream != "stderr" || line.Task != "a" || line.Level != "WARN" ||
+			(line.JobID == 7) != (line.Msg == "during") {
 			t.Errorf("unexpected line %+v", line)
 		}
 	}

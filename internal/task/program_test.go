@@ -12,18 +12,21 @@ import (
 
 // notStartable are programs that cannot be started, with the messages about them, by their file names.
 var notStartable = map[string]struct{ content, want string }{
-	"missing":      {"#!/usr/bin/no-such-python3 -u\n", "the interpreter /usr/bin/no-such-python3 that its first line names does not exist"},
-	"spaces":       {"#! \t/no/such/sh\t-e\n", "the interpreter /no/such/sh that its first line names does not exist"},
-	"relative":     {"#!no-such-sh\n", "the interpreter no-such-sh that its first line names does not exist"},
-	"folder":       {"#!/\n", "the interpreter / that its first line names is not executable"},
-	"crlf":         {"#!/bin/sh\r\necho\r\n", `its first line ends in CR LF, as on Windows, so that the kernel looks for the interpreter "/bin/sh\r"`},
-	"env_crlf":     {"#!/usr/bin/env sh\r\necho\r\n", "its first line ends in CR LF"},
-	"env":          {"#!/usr/bin/env no-such-python3\n", "the interpreter no-such-python3 that its first line names is not in $PATH"},
-	"none":         {"echo hello\n", "its first line names no interpreter; a script begins with a line such as #!/bin/sh"},
-	"nothing":      {"#!\n", "its first line names no interpreter after #!"},
-	"empty":        {"", "its first line names no interpreter"},
-	"mark":         {"\xef\xbb\xbf#!/bin/sh\n", "there is a byte order mark before its #! line"},
-	"module.js":    {"// Sends mail.\n\nexport default async (payload, helpers) => {};\n", "it is a JavaScript module that exports a function"},
+	"missing": {"#!/usr/bin/no-such-python3 -u\n",
+		"the interpreter /usr/bin/no-such-python3 that its first line names does not exist"},
+	"spaces":   {"#! \t/no/such/sh\t-e\n", "the interpreter /no/such/sh that its first line names does not exist"},
+	"relative": {"#!no-such-sh\n", "the interpreter no-such-sh that its first line names does not exist"},
+	"folder":   {"#!/\n", "the interpreter / that its first line names is not executable"},
+	"crlf":     {"#!/bin/sh\r\necho\r\n", `its first line ends in CR LF, as on Windows, so that the kernel looks for the interpreter "/bin/sh\r"`},
+	"env_crlf": {"#!/usr/bin/env sh\r\necho\r\n", "its first line ends in CR LF"},
+	"env": {"#!/usr/bin/env no-such-python3\n",
+		"the interpreter no-such-python3 that its first line names is not in $PATH"},
+	"none":    {"echo hello\n", "its first line names no interpreter; a script begins with a line such as #!/bin/sh"},
+	"nothing": {"#!\n", "its first line names no interpreter after #!"},
+	"empty":   {"", "its first line names no interpreter"},
+	"mark":    {"\xef\xbb\xbf#!/bin/sh\n", "there is a byte order mark before its #! line"},
+	"module.js": {"// Sends mail.\n\nexport default async (payload, helpers) => {};\n",
+		"it is a JavaScript module that exports a function"},
 	"common.cjs":   {"module.exports = async (payload) => {};\n", "it is a JavaScript module that exports a function"},
 	"typed.ts":     {"import type { Task } from 'graphile-worker';\nconst task: Task = async () => {};\nexport default task;\n", "it is a JavaScript module"},
 	"statement.js": {"console.log(1)\n", "its first line names no interpreter"},
@@ -41,8 +44,10 @@ func TestAProgramThatCannotBeStartedSaysWhy(t *testing.T) {
 			if strings.HasPrefix(name, "env") {
 				return // env is started, and finds nothing
 			}
-			wantReason(t, "Run", task.Executable{Path: path}.Run(t.Context(), newJob()), "start the task's program: "+path+": "+c.want)
-			p := task.NewPersistent(task.PersistentConfig{Task: "a", Program: task.Executable{Path: path}, Launcher: launcher, Logger: slog.Default()})
+			wantReason(t, "Run", task.Executable{Path: path}.Run(t.Context(), newJob()),
+				"start the task's program: "+path+": "+c.want)
+			p := task.NewPersistent(task.PersistentConfig{Task: "a", Program: task.Executable{Path: path},
+				Launcher: launcher, Logger: slog.Default()})
 			defer p.Close()
 			wantReason(t, "Persistent.Run", p.Run(t.Context(), newJob()), "start the task's program: "+path+": "+c.want)
 		})
@@ -57,7 +62,8 @@ func TestAProgramThatIsGoneOrCannotBeExecutedSaysSo(t *testing.T) {
 		"gone": " does not exist", "readable": " is not executable, see chmod u+x", ".": " is a folder",
 	} {
 		path := filepath.Join(dir, name)
-		wantReason(t, "Run", task.Executable{Path: path}.Run(t.Context(), newJob()), "start the task's program: "+path+want)
+		wantReason(t, "Run", task.Executable{Path: path}.Run(t.Context(), newJob()),
+			"start the task's program: "+path+want)
 	}
 	wantReason(t, "CheckProgram", task.CheckProgram("./gone", dir, nil), filepath.Join(dir, "gone")+" does not exist")
 }
@@ -77,7 +83,8 @@ func TestNothingIsSaidOfProgramsThatCanBeStarted(t *testing.T) {
 		"long":      "#!/bin/sh" + strings.Repeat(" ", 300) + "\n",
 		"module.js": "#!/bin/sh\nexport default 1\n",
 	} {
-		if err := task.CheckProgram(write(t, 0o755, content, dir, name), dir, []string{"PATH=" + filepath.Join(dir, "bin")}); err != nil {
+		if err := task.CheckProgram(write(t, 0o755, content, dir, name), dir, []string{"PATH=" +
+			filepath.Join(dir, "bin")}); err != nil {
 			t.Errorf("%s: %v", name, err)
 		}
 	}

@@ -56,7 +56,8 @@ func TestTheFoldersOfDeadWorkersAreSwept(t *testing.T) {
 	folder := t.TempDir()
 	t.Setenv("TMPDIR", folder)
 	for _, name := range []string{"gw-result-1", "gw-result-2", "gw-other"} {
-		if err := errors.Join(os.Mkdir(filepath.Join(folder, name), 0o700), os.WriteFile(filepath.Join(folder, name, "result.json"), nil, 0o600)); err != nil {
+		if err := errors.Join(os.Mkdir(filepath.Join(folder, name), 0o700),
+			os.WriteFile(filepath.Join(folder, name, "result.json"), nil, 0o600)); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -66,7 +67,8 @@ func TestTheFoldersOfDeadWorkersAreSwept(t *testing.T) {
 	release, job := filepath.Join(folder, "release"), newJob()
 	ended := make(chan error)
 	go func() {
-		ended <- task.Executable{Path: script(t, `touch "$TMPDIR/started"; until [ -e "$TMPDIR/release" ]; do sleep 0.01; done; echo 3 > "$GW_RESULT_FILE"`)}.
+		ended <- task.Executable{Path: script(t,
+			`touch "$TMPDIR/started"; until [ -e "$TMPDIR/release" ]; do sleep 0.01; done; echo 3 > "$GW_RESULT_FILE"`)}.
 			Run(t.Context(), job)
 	}()
 	for {

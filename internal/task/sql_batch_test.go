@@ -36,8 +36,10 @@ func TestAnArrayHasThePayloadsOrTheJobsInTheirOrder(t *testing.T) {
 		  $$ select app.note('json jobs', jobs::text); select 1, 'a'::text from unnest(jobs) $$;
 		create function app.described(jobs jsonb[]) returns void language sql as $$ select app.note('jsonb jobs', to_jsonb(jobs)::text) $$`)
 	jobs := []*shim.Job{
-		{ID: 7, TaskIdentifier: "a", Payload: json.RawMessage(`{"b": 1,  "a": "it's \"\\ ü"}`), Attempts: 1, MaxAttempts: 25},
-		{ID: 3, TaskIdentifier: "a", Payload: json.RawMessage(`null`), Attempts: 2, MaxAttempts: 3, Key: "k", QueueName: "q", Priority: -1},
+		{ID: 7, TaskIdentifier: "a", Payload: json.RawMessage(`{"b": 1,  "a": "it's \"\\ ü"}`), Attempts: 1,
+			MaxAttempts: 25},
+		{ID: 3, TaskIdentifier: "a", Payload: json.RawMessage(`null`), Attempts: 2, MaxAttempts: 3, Key: "k",
+			QueueName: "q", Priority: -1},
 		{ID: 5, TaskIdentifier: "a", Payload: json.RawMessage(`[1]`), Attempts: 1, MaxAttempts: 25},
 	}
 	for _, name := range []string{"app.texts", "app.values", "app.unnamed", "app.rows", "app.described"} {
@@ -53,7 +55,8 @@ func TestAnArrayHasThePayloadsOrTheJobsInTheirOrder(t *testing.T) {
 	for name, wanted := range map[string]string{"json": texts, "unnamed": texts, "jsonb jobs": described} {
 		want(t, name, pgtest.Value[string](t, s.pool, `select elements from app.calls where name = $1`, name), wanted)
 	}
-	want(t, "jsonb", pgtest.Value[string](t, s.pool, `select to_jsonb(elements::jsonb[])::text from app.calls where name = 'jsonb'`),
+	want(t, "jsonb", pgtest.Value[string](t, s.pool,
+		`select to_jsonb(elements::jsonb[])::text from app.calls where name = 'jsonb'`),
 		`[{"a": "it's \"\\ ü", "b": 1}, null, [1]]`)
 	want(t, "json jobs", pgtest.Value[string](t, s.pool, `
 		select to_jsonb(elements::jsonb[])::text from app.calls where name = 'json jobs'`), described)
@@ -124,7 +127,8 @@ func TestOneBadJobAmongAHundredFailsAlone(t *testing.T) {
 	s.work(task.SQL{Function: "app.work", Batch: 100})
 	s.wantOnce(100, 57)
 	s.wantLeft("57:1")
-	want(t, "outcomes other than completed", strings.TrimSpace(strings.ReplaceAll(s.outcomes, "completed", "")), "failed")
+	want(t, "outcomes other than completed", strings.TrimSpace(strings.ReplaceAll(s.outcomes, "completed", "")),
+		"failed")
 }
 
 func TestAWrongNumberOfResultsFailsEachJobThatGetsItAlone(t *testing.T) {

@@ -85,7 +85,8 @@ const namedFunctions = `
 // otherwise one of a payload. Its owner is one whom this role trusts, or has the given name.
 func findFunction(ctx context.Context, db *pgxpool.Pool, name string, forMany bool, owner string) (function, error) {
 	var parts []string
-	if err := db.QueryRow(ctx, `select pg_catalog.parse_ident($1::pg_catalog.text)`, name).Scan(&parts); err != nil || len(parts) != 2 {
+	if err := db.QueryRow(ctx, `select pg_catalog.parse_ident($1::pg_catalog.text)`, name).Scan(&parts); err != nil ||
+		len(parts) != 2 {
 		if err != nil && sqlstate.Of(err) == "" {
 			return function{}, fmt.Errorf("look for function %s: %w", name, err)
 		}
@@ -163,11 +164,13 @@ func (f *function) refusal(owner string) error {
 	var problems []error
 	if !f.IsTrusted && f.Owner != owner {
 		problems = append(problems, fmt.Errorf("%s belongs to role %s, which is neither %s, the role of the worker, nor the owner of the "+
-			"database, nor a superuser: if you trust that role, write owner: %[2]s beside sql", f.Signature, f.Owner, f.Role))
+			"database, nor a superuser: if you trust that role, write owner: %[2]s beside sql", f.Signature, f.Owner,
+			f.Role))
 	}
 	if !f.IsReachable {
 		schema, _, _ := strings.Cut(f.Name, ".")
-		problems = append(problems, fmt.Errorf("role %s may not use the schema of %s: grant usage on schema %s", f.Role, f.Signature, schema))
+		problems = append(problems, fmt.Errorf("role %s may not use the schema of %s: grant usage on schema %s", f.Role,
+			f.Signature, schema))
 	}
 	if !f.IsAllowed {
 		problems = append(problems, fmt.Errorf("role %s may not execute %s: grant execute on %s %s",

@@ -153,7 +153,8 @@ func TestAFunctionOfANeighbourIsNotCalled(t *testing.T) {
 		}
 	}
 	as(`create function app.own(payload json) returns void language sql as 'select 1'`)
-	refused("his function", task.SQL{Function: "app.own"}, "app.own(json) belongs to role "+neighbour+", which is neither ")
+	refused("his function", task.SQL{Function: "app.own"},
+		"app.own(json) belongs to role "+neighbour+", which is neither ")
 	refused("another owner in the config", task.SQL{Function: "app.own", Owner: "somebody"}, "owner: "+neighbour)
 	if _, err := (task.SQL{Function: "app.own", Owner: neighbour}).Task(t.Context(), s.pool, "a"); err != nil {
 		t.Errorf("the owner named in the config: %v", err)
@@ -167,7 +168,9 @@ func TestAFunctionOfANeighbourIsNotCalled(t *testing.T) {
 	as(`create function app.g(payload jsonb) returns void language sql as 'select 1 / 0'`)
 	s.add("")
 	s.run(g)
-	if last := pgtest.Value[string](t, s.pool, `select last_error from graphile_worker._private_jobs`); !strings.Contains(last, "function app.g(jsonb) is not unique") {
+	if last := pgtest.Value[string](t, s.pool,
+		`select last_error from graphile_worker._private_jobs`); !strings.Contains(last,
+		"function app.g(jsonb) is not unique") {
 		t.Errorf("the error is %q", last)
 	}
 	want(t, "effects", s.effects(), "")

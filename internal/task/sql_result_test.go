@@ -69,7 +69,8 @@ func TestAResultIsKeptWhereTheProducerAskedForIt(t *testing.T) {
 			s := newShop(t)
 			s.giving("text", "'for ' || (payload ->> 'n')")
 			s.addMany(300, nil)
-			id := pgtest.Value[int64](t, s.pool, `select id from graphile_worker._private_jobs where payload ->> 'n' = '290'`)
+			id := pgtest.Value[int64](t, s.pool,
+				`select id from graphile_worker._private_jobs where payload ->> 'n' = '290'`)
 			pgtest.Exec(t, s.pool, `select graphile_worker.expect_result($1::bigint)`, id)
 			s.work(sql)
 			if got := s.result(id); got != `completed "for 290"` {

@@ -28,8 +28,9 @@ func TestTimesAreToldAsSeenFromNow(t *testing.T) {
 
 func TestShortTimesAreToldInMilliseconds(t *testing.T) {
 	for d, want := range map[time.Duration]string{
-		0: "0.0 ms", 1250 * time.Microsecond: "1.2 ms", 100 * time.Millisecond: "100 ms", 999999 * time.Microsecond: "999 ms",
-		time.Second: "1.0 s", time.Minute - 1: "59.9 s", time.Minute: "1 m", 3 * time.Hour: "3 h",
+		0: "0.0 ms", 1250 * time.Microsecond: "1.2 ms", 100 * time.Millisecond: "100 ms",
+		999999 * time.Microsecond: "999 ms",
+		time.Second:               "1.0 s", time.Minute - 1: "59.9 s", time.Minute: "1 m", 3 * time.Hour: "3 h",
 	} {
 		if got := Elapsed(d); got != want {
 			t.Errorf("%s is told as %q, want %q", d, got, want)

@@ -53,7 +53,8 @@ func options(flags *pflag.FlagSet) (all []Option) {
 		}
 		argument, meaning := pflag.UnquoteUsage(flag)
 		o := Option{
-			Name: flag.Name, Shorthand: flag.Shorthand, Meaning: meaning, Argument: argument, IsOptional: flag.NoOptDefVal != "" && argument != "",
+			Name: flag.Name, Shorthand: flag.Shorthand, Meaning: meaning, Argument: argument,
+			IsOptional: flag.NoOptDefVal != "" && argument != "",
 		}
 		if !slices.Contains([]string{"", "0", "0s", "false", "[]"}, flag.DefValue) {
 			o.Default = flag.DefValue

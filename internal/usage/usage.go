@@ -16,7 +16,8 @@ import (
 
 // otherNames maps names of flags in other programs to flags of ours.
 var otherNames = map[string]string{
-	"concurrency": "jobs", "workers": "jobs", "database": "connection", "url": "connection", "port": "http", "interval": "poll-interval",
+	"concurrency": "jobs", "workers": "jobs", "database": "connection", "url": "connection", "port": "http",
+	"interval":   "poll-interval",
 	"queue-name": "queue", "job-key": "key", "delay": "in",
 }
 

@@ -15,7 +15,8 @@ func TestCommandsThatMayBeMeant(t *testing.T) {
 		root.AddCommand(&cobra.Command{Use: name, Run: func(*cobra.Command, []string) {}})
 	}
 	for word, want := range map[string][]string{
-		"job": {"jobs"}, "doctr": {"doctor"}, "compl": {"complete", "completion"}, "sho": {"show"}, "run": nil, "x": nil, "rm": nil,
+		"job": {"jobs"}, "doctr": {"doctor"}, "compl": {"complete", "completion"}, "sho": {"show"}, "run": nil,
+		"x": nil, "rm": nil,
 	} {
 		if got := usage.Commands(root, word); !slices.Equal(got, want) {
 			t.Errorf("%s: %v, want %v", word, got, want)
@@ -29,8 +30,9 @@ func TestFlagsThatMayBeMeant(t *testing.T) {
 	cmd.Flags().Int("jobs", 0, "")
 	cmd.SetFlagErrorFunc(usage.Flag)
 	for flag, want := range map[string]string{
-		"--task": "unknown flag: --task; is --tasks meant?", "--concurrency": "unknown flag: --concurrency; is --jobs meant?",
-		"--nonsense": "unknown flag: --nonsense", "-x": "unknown shorthand flag: 'x' in -x",
+		"--task":        "unknown flag: --task; is --tasks meant?",
+		"--concurrency": "unknown flag: --concurrency; is --jobs meant?",
+		"--nonsense":    "unknown flag: --nonsense", "-x": "unknown shorthand flag: 'x' in -x",
 	} {
 		cmd.SetArgs([]string{flag})
 		if err := cmd.Execute(); err == nil || err.Error() != want {

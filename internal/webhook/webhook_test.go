@@ -15,12 +15,15 @@ func TestARequestIsSignedAsTheReferenceLibrariesSignIt(t *testing.T) {
 	secret := parse(t, "whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw")
 	other := parse(t, encode(64))
 	header := make(http.Header)
-	webhook.Sign(header, []webhook.Secret{secret, other}, "msg_p5jXN8AQM9LWM0D4loKWxJek", time.Unix(1614265330, 0), []byte(`{"test": 2432232314}`))
+	webhook.Sign(header, []webhook.Secret{secret, other}, "msg_p5jXN8AQM9LWM0D4loKWxJek", time.Unix(1614265330, 0),
+		[]byte(`{"test": 2432232314}`))
 	signatures := strings.Split(header.Get("webhook-signature"), " ")
-	if len(signatures) != 2 || signatures[0] != "v1,g0hM9SsE+OTPJTGt/tmIKtSyZlE3uFJELVlNIOLJ1OE=" || signatures[1] == signatures[0] {
+	if len(signatures) != 2 || signatures[0] != "v1,g0hM9SsE+OTPJTGt/tmIKtSyZlE3uFJELVlNIOLJ1OE=" ||
+		signatures[1] == signatures[0] {
 		t.Errorf("the signatures are %q", signatures)
 	}
-	if id, at := header.Get("webhook-id"), header.Get("webhook-timestamp"); id != "msg_p5jXN8AQM9LWM0D4loKWxJek" || at != "1614265330" {
+	if id, at := header.Get("webhook-id"), header.Get("webhook-timestamp"); id != "msg_p5jXN8AQM9LWM0D4loKWxJek" ||
+		at != "1614265330" {
 		t.Errorf("the id is %q, the time %q", id, at)
 	}
 }
@@ -46,7 +49,8 @@ func TestASecretThatSomeLibraryWouldNotTakeIsRefusedWithAHintAndNotShown(t *test
 		"two":              encode(32) + " " + encode(32),
 	} {
 		_, err := webhook.ParseSecret(text)
-		if err == nil || !strings.Contains(err.Error(), "openssl rand -base64 32") || text != "" && strings.Contains(err.Error(), text) && name != "prefix only" {
+		if err == nil || !strings.Contains(err.Error(), "openssl rand -base64 32") || text != "" &&
+			strings.Contains(err.Error(), text) && name != "prefix only" {
 			t.Errorf("%s: error %v", name, err)
 		}
 	}

@@ -86,7 +86,8 @@ func quoted(character rune) string {
 	if character < ' ' && !strings.ContainsRune("\b\t\n\v\f\r\x00", character) {
 		return fmt.Sprintf(`\x%02x`, character)
 	}
-	return strings.NewReplacer(`'`, `\'`, `"`, `\"`, `\`, `\\`, "\b", `\b`, "\t", `\t`, "\n", `\n`, "\v", `\v`, "\f", `\f`,
+	return strings.NewReplacer(`'`, `\'`, `"`, `\"`, `\`, `\\`, "\b", `\b`, "\t", `\t`, "\n", `\n`, "\v", `\v`, "\f",
+		`\f`,
 		"\r", `\r`, "\x00", `\0`).Replace(string(character))
 }
 

@@ -50,7 +50,8 @@ func (l *json5Lexer) nameEscape(isFirst bool) (rune, *json5Error) {
 	}
 	r := rune(unit[0])
 	if !isNamePart(r) || isFirst && !isNameStart(r) {
-		return 0, &json5Error{fmt.Sprintf("JSON5: invalid identifier character at 1:%d", len(utf16.Encode([]rune(l.text[:start])))), start}
+		return 0, &json5Error{fmt.Sprintf("JSON5: invalid identifier character at 1:%d",
+			len(utf16.Encode([]rune(l.text[:start])))), start}
 	}
 	return r, nil
 }
@@ -66,5 +67,6 @@ func isNameStart(r rune) bool {
 
 // isNamePart accepts the two zero-width joiners in addition to letters, marks, digits and connectors.
 func isNamePart(r rune) bool {
-	return isNameStart(r) || unicode.In(r, unicode.Mn, unicode.Mc, unicode.Nd, unicode.Pc) || r == '\u200C' || r == '\u200D'
+	return isNameStart(r) || unicode.In(r, unicode.Mn, unicode.Mc, unicode.Nd, unicode.Pc) || r == '\u200C' ||
+		r == '\u200D'
 }

@@ -10,7 +10,8 @@ const decimal = `(?:0|[1-9][0-9]*)(?:\.[0-9]*)?|\.[0-9]+`
 
 var (
 	// json5Number has one group for a hexadecimal number, and one for any other finite number.
-	json5Number = regexp.MustCompile(`^[-+]?(?:(0[xX][0-9a-fA-F]+)|((?:` + decimal + `)(?:[eE][-+]?[0-9]+)?)|Infinity|NaN)`)
+	json5Number = regexp.MustCompile(`^[-+]?(?:(0[xX][0-9a-fA-F]+)|((?:` + decimal +
+		`)(?:[eE][-+]?[0-9]+)?)|Infinity|NaN)`)
 
 	// readableNumber matches the valid prefix of a number.
 	readableNumber = regexp.MustCompile(`^[-+]?(?:0[xX][0-9a-fA-F]*|(?:` + decimal + `)(?:[eE][-+]?[0-9]*)?|\.|` +

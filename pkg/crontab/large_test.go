@@ -19,7 +19,8 @@ func TestALargeCrontabIsReadOrRefusedLineByLine(t *testing.T) {
 		if lines == 1000 {
 			fmt.Fprint(&bad, strings.Repeat("\n", size))
 		}
-		fmt.Fprintf(&good, "*/5 * * * * task ?id=item%d&max=3 {n: %d, text: 'some text that makes the line longer'}\n", lines, lines)
+		fmt.Fprintf(&good, "*/5 * * * * task ?id=item%d&max=3 {n: %d, text: 'some text that makes the line longer'}\n",
+			lines, lines)
 		if lines < 1000 {
 			fmt.Fprintf(&bad, "*/5 * * 99 * task ?id=item%d {n: \n", lines)
 		}

@@ -25,7 +25,8 @@ var (
 
 	// readableLine and readableCommand match the valid prefix of lines and commands that the other patterns do not
 	// match.
-	readableLine    = regexp.MustCompile(`^(?:` + strings.Repeat(fields, fieldCount) + dot + `*|(?:` + fields + `){0,4}[0-9*/,-]*)`)
+	readableLine = regexp.MustCompile(`^(?:` + strings.Repeat(fields, fieldCount) + dot + `*|(?:` + fields +
+		`){0,4}[0-9*/,-]*)`)
 	readableCommand = regexp.MustCompile(`^(?:` + task + options + object + space + `*)?`)
 )
 
@@ -37,7 +38,8 @@ func (l *line) parse() (item Item, identifierAt int) {
 	}
 	parts := linePattern.FindStringSubmatchIndex(l.text)
 	if parts == nil {
-		l.problem(len(readableLine.FindString(l.text)), "Could not process line '%d' of crontab: '%s'", l.number, l.text)
+		l.problem(len(readableLine.FindString(l.text)), "Could not process line '%d' of crontab: '%s'", l.number,
+			l.text)
 		l.problems[len(l.problems)-1].Hint = lineHint(l.text)
 		return Item{}, 0
 	}

@@ -38,7 +38,8 @@ func (l *line) parseOptions(item *Item, start, end int) (identifierAt int) {
 			continue
 		}
 		if given.name == "tz" || given.name != given.key {
-			l.warn(given.at, "Graphile Worker for Node.js does not know the option '%s' and refuses the whole crontab.", given.key)
+			l.warn(given.at, "Graphile Worker for Node.js does not know the option '%s' and refuses the whole crontab.",
+				given.key)
 		}
 		if given.name == "id" {
 			item.Identifier, identifierAt = "", given.valueAt

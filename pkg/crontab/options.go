@@ -59,7 +59,8 @@ func (o Options) completed(item Item) (Item, error) {
 		refuse("task is %q, must have 1 to %d characters", item.Task, maxNameLength)
 	}
 	if o.ID != "" && !(optionsByName["id"].pattern.MatchString(o.ID) && isText(o.ID, maxNameLength)) {
-		refuse("id is %q, must begin with a letter or _ followed by letters, digits, _ and -, up to %d characters", o.ID, maxNameLength)
+		refuse("id is %q, must begin with a letter or _ followed by letters, digits, _ and -, up to %d characters",
+			o.ID, maxNameLength)
 	}
 	if o.Fill < 0 || o.Fill > maxFill || o.Fill%time.Second != 0 {
 		refuse("fill is %s, must be a number of whole seconds between 0 and %s", o.Fill, maxFill)

@@ -96,7 +96,8 @@ func (l *line) problem(offset int, format string, args ...any) {
 }
 
 func (l *line) warn(offset int, format string, args ...any) {
-	l.warnings = append(l.warnings, Problem{Line: l.number, Column: l.column(offset), Message: fmt.Sprintf(format, args...)})
+	l.warnings = append(l.warnings, Problem{Line: l.number, Column: l.column(offset),
+		Message: fmt.Sprintf(format, args...)})
 }
 
 func (l *line) column(offset int) int {

@@ -27,7 +27,8 @@ func TestALineSaysEverythingAboutAnItem(t *testing.T) {
 		{
 			Identifier: "morning", Task: "mail/send:all", Pattern: "0,30 9-17 */2 1 1-5", TimeZone: "Europe/Berlin",
 			Payload: json.RawMessage(`{"account":42,"urgent":false}`), Fill: 90 * time.Minute,
-			MaxAttempts: 3, QueueName: "a:b-c_1", Priority: -7, JobKey: "a b c", JobKeyMode: crontab.PreserveRunAt, Line: 3,
+			MaxAttempts: 3, QueueName: "a:b-c_1", Priority: -7, JobKey: "a b c", JobKeyMode: crontab.PreserveRunAt,
+			Line: 3,
 		},
 		{Identifier: "tick", Task: "tick", Pattern: "* * * * *", Line: 4},
 	}
@@ -51,7 +52,8 @@ func TestLinesAreReadHoweverTheyAreSpaced(t *testing.T) {
 			continue
 		}
 		items[0].Line = 0
-		want := crontab.Item{Identifier: "task", Task: "task", Pattern: "0 8 * * 1", MaxAttempts: 3, Payload: json.RawMessage("{}")}
+		want := crontab.Item{Identifier: "task", Task: "task", Pattern: "0 8 * * 1", MaxAttempts: 3,
+			Payload: json.RawMessage("{}")}
 		if !reflect.DeepEqual(items[0], want) {
 			t.Errorf("%s: got %+v", name, items[0])
 		}
@@ -81,7 +83,8 @@ func TestEachProblemHasItsPlaceAndGraphileWorkersWords(t *testing.T) {
 			"' is not compatible with this option."
 	}
 	twice := func(key string) string {
-		return "Options on line 1 of crontab contains invalid value for '" + key + "', did you specify it more than once?"
+		return "Options on line 1 of crontab contains invalid value for '" + key +
+			"', did you specify it more than once?"
 	}
 	payload := func(message string) string {
 		return "Failed to parse JSON5 payload on line 1 of crontab: JSON5: " + message
@@ -151,7 +154,8 @@ func TestEachProblemHasItsPlaceAndGraphileWorkersWords(t *testing.T) {
 		{"* * * * * task {a b}", payload("invalid character 'b' at 1:4"), 19},
 		{`* * * * * task {'\0': 1}`, "Failed to parse JSON5 payload on line 1 of crontab: payload is {\"\\u0000\":1}, " +
 			"must not contain NUL", 16},
-		{" " + strings.Repeat("1,", 500) + "1 * * * * task", "Cron pattern in line 1 of crontab is too long (max length: 1000).", 2},
+		{" " + strings.Repeat("1,", 500) + "1 * * * * task",
+			"Cron pattern in line 1 of crontab is too long (max length: 1000).", 2},
 		{"* * * * * täsks ?jobKey=ü", command, 12},
 		{"* * * * * task ?jobKey=ü {a: 'ü', b}", payload("invalid character '}' at 1:11"), 36},
 	} {
@@ -235,7 +239,8 @@ func TestWhatOtherCronsTakeGetsAHint(t *testing.T) {
 
 func TestCheckReturnsWhatCanBeReadBesideWhatCannot(t *testing.T) {
 	report := crontab.Check("* * * * * a\n60 * * * * b\n* * * * * c ?tz=Asia/Tokyo")
-	if len(report.Items) != 2 || report.Items[0].Task != "a" || report.Items[1].Task != "c" || report.Items[1].Line != 3 {
+	if len(report.Items) != 2 || report.Items[0].Task != "a" || report.Items[1].Task != "c" ||
+		report.Items[1].Line != 3 {
 		t.Errorf("got the items %+v, want a and c", report.Items)
 	}
 	if len(report.Problems) != 1 || report.Problems[0].Line != 2 {

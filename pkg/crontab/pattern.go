@@ -43,7 +43,8 @@ func (l *line) parsePattern(places []int) string {
 		start, end := places[2*i+2], places[2*i+3]
 		texts[i] = l.text[start:end]
 		for part := range strings.SplitSeq(texts[i], ",") {
-			if wrong := field.check(part, fmt.Sprintf("%s range in line %d of crontab", field.name, l.number)); wrong != "" {
+			if wrong := field.check(part, fmt.Sprintf("%s range in line %d of crontab", field.name,
+				l.number)); wrong != "" {
 				l.problem(start, "%s", wrong)
 			}
 			start += len(part) + len(",")
@@ -71,7 +72,8 @@ func (f field) check(part, where string) string {
 	}
 	divisor := wildcardPart.FindStringSubmatch(part)
 	if divisor == nil {
-		return fmt.Sprintf("Unsupported syntax '%s' in %s: this doesn't appear to be a number, range or wildcard", part, where)
+		return fmt.Sprintf("Unsupported syntax '%s' in %s: this doesn't appear to be a number, range or wildcard", part,
+			where)
 	}
 	if divisor[1] != "" && parseNumber(divisor[1]) < 1 {
 		return fmt.Sprintf("Invalid wildcard expression '%s' in %s: divisor '%s' expected to be greater than zero",
@@ -88,7 +90,8 @@ func (f field) checkValues(from, to float64, where string) string {
 	}
 	switch {
 	case from < f.low:
-		return fmt.Sprintf("Too small value '%s' in %s: expected values in the range %g-%g.", formatNumber(from), where, f.low, f.high)
+		return fmt.Sprintf("Too small value '%s' in %s: expected values in the range %g-%g.", formatNumber(from), where,
+			f.low, f.high)
 	case to >= beyond:
 		return fmt.Sprintf("Too large value '%s' in %s: expected values in the range %g-%g.",
 			formatNumber(math.Max(from, beyond)), where, f.low, f.high)

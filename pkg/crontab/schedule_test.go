@@ -47,7 +47,8 @@ func TestAnItemThatIsMadeIsTheOneThatIsRead(t *testing.T) {
 		Account int    `json:"account"`
 	}
 	opts := crontab.Options{
-		ID: "morning", Fill: 9*24*time.Hour + time.Second, MaxAttempts: 5, Queue: "digests", Priority: -10, JobKey: "a b",
+		ID: "morning", Fill: 9*24*time.Hour + time.Second, MaxAttempts: 5, Queue: "digests", Priority: -10,
+		JobKey:     "a b",
 		JobKeyMode: crontab.PreserveRunAt, Payload: digest{"<&>", 42}, TimeZone: "Europe/Berlin",
 	}
 	made, err := crontab.DailyAt("send_digest", 8, 0, &opts)
@@ -101,7 +102,8 @@ func TestMistakesInASchedule(t *testing.T) {
 	check("day is 31, must be between 1 and 30")(crontab.YearlyOn("a", time.June, 31, 0, 0, nil))
 	check("hour is 24")(crontab.YearlyOn("a", 1, 1, 24, 0, nil))
 	check("minute is 60")(crontab.YearlyOn("a", 1, 1, 0, 60, nil))
-	check(`schedule task "a": hour is 24, must be between 0 and 23` + "\n" + "minute is 60")(crontab.DailyAt("a", 24, 60, nil))
+	check(`schedule task "a": hour is 24, must be between 0 and 23` + "\n" +
+		"minute is 60")(crontab.DailyAt("a", 24, 60, nil))
 }
 
 func TestMistakesInOptions(t *testing.T) {
@@ -110,34 +112,47 @@ func TestMistakesInOptions(t *testing.T) {
 		opts crontab.Options
 		want string
 	}{
-		"no task":              {"", crontab.Options{}, `task is ""`},
-		"long task":            {strings.Repeat("a", 129), crontab.Options{}, "must have 1 to 128 characters"},
-		"task with NUL":        {"a\x00", crontab.Options{}, `task is "a\x00"`},
-		"task not UTF-8":       {"\xff", crontab.Options{}, `task is "\xff"`},
-		"id":                   {"a", crontab.Options{ID: "1"}, `id is "1"`},
-		"long id":              {"a", crontab.Options{ID: strings.Repeat("a", 129)}, "up to 128"},
-		"NUL in a list":        {"a", crontab.Options{Payload: map[string]any{"a": []any{1, "\x00"}}}, "must not contain NUL"},
-		"more than JSON":       {"a", crontab.Options{PayloadJSON: json.RawMessage(`{} {}`)}, "payload is {} {}, must be a JSON object"},
-		"NUL in a name":        {"a", crontab.Options{PayloadJSON: json.RawMessage(`{"a\u0000":1}`)}, "must not contain NUL"},
-		"fill below 0":         {"a", crontab.Options{Fill: -time.Second}, "fill is -1s"},
-		"fill in between":      {"a", crontab.Options{Fill: 1500 * time.Millisecond}, "fill is 1.5s, must be a number of whole seconds"},
-		"fill of centuries":    {"a", crontab.Options{Fill: math.MaxInt32*time.Second + time.Second}, "must be a number of whole seconds between 0 and"},
-		"attempts below 0":     {"a", crontab.Options{MaxAttempts: -1}, "max attempts is -1, must be between 1 and 32767"},
-		"attempts too high":    {"a", crontab.Options{MaxAttempts: math.MaxInt16 + 1}, "max attempts is 32768"},
-		"long queue":           {"a", crontab.Options{Queue: strings.Repeat("ä", 129)}, "must have at most 128 characters"},
-		"priority too low":     {"a", crontab.Options{Priority: math.MinInt16 - 1}, "priority is -32769, must be between -32768 and 32767"},
-		"priority too high":    {"a", crontab.Options{Priority: math.MaxInt16 + 1}, "priority is 32768"},
-		"long key":             {"a", crontab.Options{JobKey: strings.Repeat("ä", 513)}, "must have at most 512 characters"},
-		"unsafe mode":          {"a", crontab.Options{JobKey: "k", JobKeyMode: "unsafe_dedupe"}, `job key mode is "unsafe_dedupe", must be replace`},
-		"mode alone":           {"a", crontab.Options{JobKeyMode: crontab.Replace}, "there is no job key"},
-		"time zone":            {"a", crontab.Options{TimeZone: "New York"}, `time zone is "New York"`},
-		"list":                 {"a", crontab.Options{Payload: []int{1}}, "payload is [1], must be a JSON object"},
-		"null":                 {"a", crontab.Options{Payload: (*int)(nil)}, "payload is null, must be a JSON object"},
-		"not to be encoded":    {"a", crontab.Options{Payload: func() {}}, "encode payload"},
-		"JSON list":            {"a", crontab.Options{PayloadJSON: json.RawMessage(`[]`)}, "payload is [], must be a JSON object"},
-		"not JSON":             {"a", crontab.Options{PayloadJSON: json.RawMessage(`{a:1}`)}, "payload is {a:1}"},
-		"JSON not UTF-8":       {"a", crontab.Options{PayloadJSON: json.RawMessage("{\"a\":\"\xff\"}")}, "must be a JSON object"},
-		"two payloads":         {"a", crontab.Options{Payload: 1, PayloadJSON: json.RawMessage(`{}`)}, "exclude each other"},
+		"no task":        {"", crontab.Options{}, `task is ""`},
+		"long task":      {strings.Repeat("a", 129), crontab.Options{}, "must have 1 to 128 characters"},
+		"task with NUL":  {"a\x00", crontab.Options{}, `task is "a\x00"`},
+		"task not UTF-8": {"\xff", crontab.Options{}, `task is "\xff"`},
+		"id":             {"a", crontab.Options{ID: "1"}, `id is "1"`},
+		"long id":        {"a", crontab.Options{ID: strings.Repeat("a", 129)}, "up to 128"},
+		"NUL in a list": {"a", crontab.Options{Payload: map[string]any{"a": []any{1, "\x00"}}},
+			"must not contain NUL"},
+		"more than JSON": {"a", crontab.Options{PayloadJSON: json.RawMessage(`{} {}`)},
+			"payload is {} {}, must be a JSON object"},
+		"NUL in a name": {"a", crontab.Options{PayloadJSON: json.RawMessage(`{"a\u0000":1}`)},
+			"must not contain NUL"},
+		"fill below 0": {"a", crontab.Options{Fill: -time.Second}, "fill is -1s"},
+		"fill in between": {"a", crontab.Options{Fill: 1500 * time.Millisecond},
+			"fill is 1.5s, must be a number of whole seconds"},
+		"fill of centuries": {"a", crontab.Options{Fill: math.MaxInt32*time.Second + time.Second},
+			"must be a number of whole seconds between 0 and"},
+		"attempts below 0": {"a", crontab.Options{MaxAttempts: -1},
+			"max attempts is -1, must be between 1 and 32767"},
+		"attempts too high": {"a", crontab.Options{MaxAttempts: math.MaxInt16 + 1}, "max attempts is 32768"},
+		"long queue": {"a", crontab.Options{Queue: strings.Repeat("ä", 129)},
+			"must have at most 128 characters"},
+		"priority too low": {"a", crontab.Options{Priority: math.MinInt16 - 1},
+			"priority is -32769, must be between -32768 and 32767"},
+		"priority too high": {"a", crontab.Options{Priority: math.MaxInt16 + 1}, "priority is 32768"},
+		"long key": {"a", crontab.Options{JobKey: strings.Repeat("ä", 513)},
+			"must have at most 512 characters"},
+		"unsafe mode": {"a", crontab.Options{JobKey: "k", JobKeyMode: "unsafe_dedupe"},
+			`job key mode is "unsafe_dedupe", must be replace`},
+		"mode alone":        {"a", crontab.Options{JobKeyMode: crontab.Replace}, "there is no job key"},
+		"time zone":         {"a", crontab.Options{TimeZone: "New York"}, `time zone is "New York"`},
+		"list":              {"a", crontab.Options{Payload: []int{1}}, "payload is [1], must be a JSON object"},
+		"null":              {"a", crontab.Options{Payload: (*int)(nil)}, "payload is null, must be a JSON object"},
+		"not to be encoded": {"a", crontab.Options{Payload: func() {}}, "encode payload"},
+		"JSON list": {"a", crontab.Options{PayloadJSON: json.RawMessage(`[]`)},
+			"payload is [], must be a JSON object"},
+		"not JSON": {"a", crontab.Options{PayloadJSON: json.RawMessage(`{a:1}`)}, "payload is {a:1}"},
+		"JSON not UTF-8": {"a", crontab.Options{PayloadJSON: json.RawMessage("{\"a\":\"\xff\"}")},
+			"must be a JSON object"},
+		"two payloads": {"a", crontab.Options{Payload: 1, PayloadJSON: json.RawMessage(`{}`)},
+			"exclude each other"},
 		"several at once":      {"", crontab.Options{Fill: -1, MaxAttempts: -1}, "max attempts is -1"},
 		"the first of several": {"", crontab.Options{Fill: -1, MaxAttempts: -1}, `schedule task "": task is ""`},
 	} {

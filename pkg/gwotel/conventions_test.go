@@ -28,17 +28,21 @@ func TestSpansHaveTheNamesOfTheConventions(t *testing.T) {
 		t.Fatal("a job without a task was added")
 	}
 	q.runOnce()
-	always := []attribute.Key{semconv.MessagingSystemKey, semconv.MessagingOperationNameKey, semconv.MessagingOperationTypeKey}
+	always := []attribute.Key{semconv.MessagingSystemKey, semconv.MessagingOperationNameKey,
+		semconv.MessagingOperationTypeKey}
 	send, process := semconv.MessagingOperationTypeSend, semconv.MessagingOperationTypeProcess
 	for name, c := range map[string]struct {
 		operation attribute.KeyValue
 		kind      trace.SpanKind
 		keys      []attribute.Key
 	}{
-		"send greet":    {send, trace.SpanKindProducer, []attribute.Key{semconv.MessagingDestinationNameKey, semconv.MessagingMessageIDKey}},
-		"send many":     {send, trace.SpanKindProducer, []attribute.Key{semconv.MessagingDestinationNameKey, semconv.MessagingBatchMessageCountKey}},
-		"send":          {send, trace.SpanKindProducer, []attribute.Key{semconv.ErrorTypeKey}},
-		"process greet": {process, trace.SpanKindConsumer, []attribute.Key{semconv.MessagingDestinationNameKey, semconv.MessagingMessageIDKey, semconv.ErrorTypeKey}},
+		"send greet": {send, trace.SpanKindProducer, []attribute.Key{semconv.MessagingDestinationNameKey,
+			semconv.MessagingMessageIDKey}},
+		"send many": {send, trace.SpanKindProducer, []attribute.Key{semconv.MessagingDestinationNameKey,
+			semconv.MessagingBatchMessageCountKey}},
+		"send": {send, trace.SpanKindProducer, []attribute.Key{semconv.ErrorTypeKey}},
+		"process greet": {process, trace.SpanKindConsumer, []attribute.Key{semconv.MessagingDestinationNameKey,
+			semconv.MessagingMessageIDKey, semconv.ErrorTypeKey}},
 	} {
 		span := q.span(name)
 		if span.SpanKind() != c.kind || !slices.Contains(span.Attributes(), c.operation) {

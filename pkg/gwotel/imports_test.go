@@ -12,7 +12,8 @@ func TestThePackageNeedsTheAPIOfOpenTelemetryAlone(t *testing.T) {
 		t.Fatal(err)
 	}
 	imports := string(output)
-	if !strings.Contains(imports, "go.opentelemetry.io/otel\n") || strings.Contains(imports, "go.opentelemetry.io/otel/sdk") {
+	if !strings.Contains(imports, "go.opentelemetry.io/otel\n") ||
+		strings.Contains(imports, "go.opentelemetry.io/otel/sdk") {
 		t.Errorf("it imports\n%s", imports)
 	}
 }

@@ -63,7 +63,8 @@ func end(ctx context.Context, span trace.Span, job *shim.Job, err error) {
 		outcome = shim.OutcomeLeaseLost
 	case guard.Is(cause, shim.ErrCanceled) && err != nil:
 		outcome = shim.OutcomePermanentlyFailed
-	case guard.Is(cause, shim.ErrShutdown) && err != nil && outcome != shim.OutcomeSnoozed && outcome != shim.OutcomeRateLimited:
+	case guard.Is(cause, shim.ErrShutdown) && err != nil && outcome != shim.OutcomeSnoozed &&
+		outcome != shim.OutcomeRateLimited:
 		outcome = shim.OutcomeReturned
 	}
 	span.SetAttributes(attribute.String("gw.job.requested_outcome", string(outcome)))

@@ -35,17 +35,20 @@ func TestATraceGoesFromWhoAddsAJobToItsHandler(t *testing.T) {
 		inHandler = trace.SpanContextFromContext(ctx)
 		return nil
 	})
-	job, err := q.client.Add(t.Context(), "greet", map[string]string{"name": "Ada"}, &shim.AddOptions{QueueName: "hall", Priority: 3})
+	job, err := q.client.Add(t.Context(), "greet", map[string]string{"name": "Ada"}, &shim.AddOptions{QueueName: "hall",
+		Priority: 3})
 	if err != nil {
 		t.Fatal(err)
 	}
-	if payload := pgtest.Value[string](t, q.pool, `select payload::text from graphile_worker._private_jobs`); payload != `{"name":"Ada"}` {
+	if payload := pgtest.Value[string](t, q.pool,
+		`select payload::text from graphile_worker._private_jobs`); payload != `{"name":"Ada"}` {
 		t.Errorf("the payload became %s", payload)
 	}
 	q.runOnce()
 
 	send, process := q.span("send greet"), q.span("process greet")
-	if process.Parent().SpanID() != send.SpanContext().SpanID() || process.SpanContext().TraceID() != send.SpanContext().TraceID() {
+	if process.Parent().SpanID() != send.SpanContext().SpanID() ||
+		process.SpanContext().TraceID() != send.SpanContext().TraceID() {
 		t.Errorf("the handler's span is a child of %v, want %v", process.Parent(), send.SpanContext())
 	}
 	if inHandler.SpanID() != process.SpanContext().SpanID() {
@@ -137,7 +140,8 @@ func TestHowAHandlerEndedShowsInItsSpan(t *testing.T) {
 			if span.Status().Code != c.status {
 				t.Errorf("the status is %v", span.Status())
 			}
-			if c.status == codes.Error && (span.Status().Description != failure.Error() || span.Events()[0].Name != "exception") {
+			if c.status == codes.Error && (span.Status().Description != failure.Error() ||
+				span.Events()[0].Name != "exception") {
 				t.Errorf("the span says %q and %v", span.Status().Description, span.Events())
 			}
 			want(t, span, map[attribute.Key]string{"gw.job.requested_outcome": c.outcome, "error.type": c.errorType})

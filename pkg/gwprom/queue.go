@@ -32,7 +32,8 @@ var (
 	pausesDesc = prometheus.NewDesc("gw_pauses",
 		"Pauses in force, of tasks, queues, limits, lanes or everything.", nil, nil)
 	upDesc = prometheus.NewDesc("gw_queue_up",
-		"1 if the database could be queried, so that the other metrics of the queue are present, otherwise 0.", nil, nil)
+		"1 if the database could be queried, so that the other metrics of the queue are present, otherwise 0.", nil,
+		nil)
 )
 
 // QueueConfig configures a queue collector. Its zero value is valid.

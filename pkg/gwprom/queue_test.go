@@ -82,8 +82,10 @@ func TestAScrapeSaysHowManyJobsOfALimitRunAndHowManyPausesThereAre(t *testing.T)
 	pgtest.Exec(t, pool, `select graphile_worker.pause(task => 'a'), graphile_worker.pause()`)
 	registry := prometheus.NewPedanticRegistry()
 	registry.MustRegister(gwprom.NewQueueCollector(shim.NewClient(pool, shim.ClientConfig{}), gwprom.QueueConfig{}))
-	for name, want := range map[string]float64{"gw_limit_running": 3, "gw_limit_lanes": 2, "gw_limit_full_lanes": 1, "gw_limit_closed_lanes": 0} {
-		if got := find(t, registry, name, []string{"limit=limit 001"}); got == nil || got.GetGauge().GetValue() != want {
+	for name, want := range map[string]float64{"gw_limit_running": 3, "gw_limit_lanes": 2, "gw_limit_full_lanes": 1,
+		"gw_limit_closed_lanes": 0} {
+		if got := find(t, registry, name, []string{"limit=limit 001"}); got == nil ||
+			got.GetGauge().GetValue() != want {
 			t.Errorf("%s is %v, want %v", name, got, want)
 		}
 		if n, err := testutil.GatherAndCount(registry, name); err != nil || n != 100 {

@@ -10,9 +10,12 @@ import (
 func TestEventsThatWereDroppedLeaveNothingRunning(t *testing.T) {
 	job, other := &shim.Job{TaskIdentifier: "a"}, &shim.Job{TaskIdentifier: "a"}
 	for name, events := range map[string][]shim.Event{
-		"the end of the handler": {shim.JobStarted{Job: job}, shim.JobReported{Job: job, Outcome: shim.OutcomeCompleted}},
-		"its begin":              {shim.JobSucceeded{Job: job}, shim.JobReported{Job: job, Outcome: shim.OutcomeCompleted}},
-		"both ends":              {shim.WorkerStarted{}, shim.JobStarted{Job: job}, shim.JobStarted{Job: other}, shim.WorkerStopped{}},
+		"the end of the handler": {shim.JobStarted{Job: job},
+			shim.JobReported{Job: job, Outcome: shim.OutcomeCompleted}},
+		"its begin": {shim.JobSucceeded{Job: job},
+			shim.JobReported{Job: job, Outcome: shim.OutcomeCompleted}},
+		"both ends": {shim.WorkerStarted{}, shim.JobStarted{Job: job}, shim.JobStarted{Job: other},
+			shim.WorkerStopped{}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			metrics, registry := newMetrics(t)

@@ -92,12 +92,14 @@ func (m *Migrator) plan(ledger ledger, status *Status) {
 	status.Pending[0].SQL, status.Pending[0].Adopted = "select", true
 	switch {
 	case ledger.isRust():
-		status.Warnings = append(status.Warnings, fmt.Sprintf("the table migrations of schema %s, at %d, seems to be that of "+
-			"Graphile Worker's port to Rust: nothing is written to it", m.quoted(), ledger.newest()))
+		status.Warnings = append(status.Warnings,
+			fmt.Sprintf("the table migrations of schema %s, at %d, seems to be that of "+
+				"Graphile Worker's port to Rust: nothing is written to it", m.quoted(), ledger.newest()))
 	case ledger.newest() > graphile.Revision:
-		status.Warnings = append(status.Warnings, fmt.Sprintf("schema %s is at revision %d of Graphile Worker, which this "+
-			"program does not know; as nothing since %d is marked as breaking, it goes on",
-			m.quoted(), ledger.newest(), graphile.Revision))
+		status.Warnings = append(status.Warnings,
+			fmt.Sprintf("schema %s is at revision %d of Graphile Worker, which this "+
+				"program does not know; as nothing since %d is marked as breaking, it goes on",
+				m.quoted(), ledger.newest(), graphile.Revision))
 	}
 	for _, o := range status.Objects {
 		if o.Origin == Unknown {
@@ -120,8 +122,9 @@ func (m *Migrator) planFunctions(ledger ledger, status *Status) {
 		return
 	}
 	if ledger.newest() == oldestRevision {
-		status.Warnings = append(status.Warnings, "Node workers older than 0.17 will refuse to start from now on, and those "+
-			"that run stop with exit code 57")
+		status.Warnings = append(status.Warnings,
+			"Node workers older than 0.17 will refuse to start from now on, and those "+
+				"that run stop with exit code 57")
 	}
 	status.prepend(functionsVersion, m.recordRevisions(ledger.newest()+1))
 }

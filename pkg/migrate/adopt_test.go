@@ -26,16 +26,20 @@ func TestGraphileWorkersSchemaIsAdoptedWithItsJobs(t *testing.T) {
 		warning   string
 	}{
 		{name: "revision 20", revision: 20, ledger: nodesLedger},
-		{name: "revision 19", revision: 19, ledger: nodesLedger, announced: []string{`{"migrationNumber":20,"breaking":false}`}},
+		{name: "revision 19", revision: 19, ledger: nodesLedger,
+			announced: []string{`{"migrationNumber":20,"breaking":false}`}},
 		{
 			name: "revision 18", revision: 18, from18: true, ledger: nodesLedger,
 			announced: []string{`{"migrationNumber":19,"breaking":true}`, `{"migrationNumber":20,"breaking":false}`},
 			warning:   "Node workers older than 0.17 will refuse to start",
 		},
-		{name: "a later revision that breaks nothing", revision: 21, ledger: nodesLedger + " 21", warning: "at revision 21"},
+		{name: "a later revision that breaks nothing", revision: 21, ledger: nodesLedger +
+			" 21", warning: "at revision 21"},
 		{
-			name: "the Rust port's ledger", revision: 22, setup: "update graphile_worker.migrations set breaking = false where id = 19",
-			ledger: strings.Replace(nodesLedger, "19!", "19", 1) + " 21 22", warning: "port to Rust: nothing is written to it",
+			name: "the Rust port's ledger", revision: 22,
+			setup: "update graphile_worker.migrations set breaking = false where id = 19",
+			ledger: strings.Replace(nodesLedger, "19!", "19", 1) +
+				" 21 22", warning: "port to Rust: nothing is written to it",
 		},
 		{
 			name: "the Rust port's ledger at 19", revision: 19,
@@ -135,7 +139,8 @@ func TestWhatCannotBeAdoptedIsRefusedAndStaysAsItIs(t *testing.T) {
 		reason   migrate.Reason
 		message  []string
 	}{
-		{name: "nobody asked for it", unasked: true, reason: migrate.ReasonGraphile, message: []string{"revision 20", "gw-migrate"}},
+		{name: "nobody asked for it", unasked: true, reason: migrate.ReasonGraphile,
+			message: []string{"revision 20", "gw-migrate"}},
 		{
 			name: "an old revision", revision: 17,
 			reason: migrate.ReasonGraphile, message: []string{"revision 17", "graphile-worker@0.18 --schema-only"},
@@ -156,7 +161,8 @@ func TestWhatCannotBeAdoptedIsRefusedAndStaysAsItIs(t *testing.T) {
 		},
 		{
 			name: "a table is missing", setup: "drop table graphile_worker._private_known_crontabs",
-			reason: migrate.ReasonHalfMade, message: []string{"_private_known_crontabs.identifier", "or choose another schema"},
+			reason: migrate.ReasonHalfMade, message: []string{"_private_known_crontabs.identifier",
+				"or choose another schema"},
 		},
 		{
 			name: "a column is of another type",
@@ -349,14 +355,15 @@ func TestAnAdoptionThatMeetsALongTransactionIsTriedAgain(t *testing.T) {
 	holder := connect(t, database)
 	execute(t, holder, "begin; select from graphile_worker._private_jobs")
 	var waits []string
-	m := newMigrator(t, database, migrate.Config{Adopt: true, LockTimeout: shortLockTimeout, OnStep: func(s migrate.Step) {
-		if s.Action != migrate.Wait {
-			return
-		}
-		if waits = append(waits, s.String()); len(waits) == 2 {
-			execute(t, holder, "rollback")
-		}
-	}})
+	m := newMigrator(t, database, migrate.Config{Adopt: true, LockTimeout: shortLockTimeout,
+		OnStep: func(s migrate.Step) {
+			if s.Action != migrate.Wait {
+				return
+			}
+			if waits = append(waits, s.String()); len(waits) == 2 {
+				execute(t, holder, "rollback")
+			}
+		}})
 	m.TryLocks(10)
 	if _, err := m.Up(t.Context()); err != nil {
 		t.Fatal(err)
@@ -371,14 +378,15 @@ func TestARevisionThatNodeIsJustRecordingIsWaitedFor(t *testing.T) {
 	node := connect(t, database)
 	execute(t, node, "begin; insert into graphile_worker.migrations (id) values (20)")
 	waits := 0
-	m := newMigrator(t, database, migrate.Config{Adopt: true, LockTimeout: shortLockTimeout, OnStep: func(s migrate.Step) {
-		if s.Action != migrate.Wait || s.Migration.Version != 3 {
-			return
-		}
-		if waits++; waits == 1 {
-			execute(t, node, "commit")
-		}
-	}})
+	m := newMigrator(t, database, migrate.Config{Adopt: true, LockTimeout: shortLockTimeout,
+		OnStep: func(s migrate.Step) {
+			if s.Action != migrate.Wait || s.Migration.Version != 3 {
+				return
+			}
+			if waits++; waits == 1 {
+				execute(t, node, "commit")
+			}
+		}})
 	m.TryLocks(10)
 	if _, err := m.Up(t.Context()); err != nil {
 		t.Fatal(err)

@@ -54,7 +54,8 @@ func (m *Migrator) apply(ctx context.Context, conn *pgx.Conn, pending []Migratio
 		if current.Version == 0 {
 			step.Holder = findHolder(ctx, conn)
 			if waited := time.Since(queued); waited > m.locks.others {
-				return applied, &PartialError{Applied: applied, Err: &HeldError{Waited: waited, Holder: step.Holder, Err: err}}
+				return applied, &PartialError{Applied: applied, Err: &HeldError{Waited: waited, Holder: step.Holder,
+					Err: err}}
 			}
 		}
 		m.cfg.OnStep(step)

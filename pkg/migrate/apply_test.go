@@ -33,7 +33,8 @@ func TestAFailedMigrationIsShownWithItsPlaceAndKeepsWhatCameBefore(t *testing.T)
 	if len(partial.Applied) != 1 || partial.Applied[0].Version != latest+1 || partial.Failed.Version != latest+2 {
 		t.Errorf("applied %v, failed %s", partial.Applied, partial.Failed.Name)
 	}
-	for _, want := range []string{partial.Failed.Name + ": line 3, column 13: ", "42703", "at: select 'ä', ö from", kept} {
+	for _, want := range []string{partial.Failed.Name + ": line 3, column 13: ", "42703", "at: select 'ä', ö from",
+		kept} {
 		if !strings.Contains(err.Error(), want) {
 			t.Errorf("message without %q: %v", want, err)
 		}

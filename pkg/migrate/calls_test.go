@@ -30,7 +30,8 @@ func TestTheCallsOfEachReleaseStayRight(t *testing.T) {
 				if err != nil {
 					t.Errorf("upgrade %d from version %s refuses a call: %v\n%s", n+1, version, err, call.SQL)
 				} else if !slices.Equal(now.Parameters, call.Parameters) || !slices.Equal(now.Columns, call.Columns) {
-					t.Errorf("upgrade %d from version %s takes a call otherwise:\n%+v\nwas\n%+v", n+1, version, now, call)
+					t.Errorf("upgrade %d from version %s takes a call otherwise:\n%+v\nwas\n%+v", n+1, version, now,
+						call)
 				}
 			}
 		}

@@ -20,7 +20,8 @@ func TestSchemaNamesThatPostgreSQLWouldChangeOrRefuseAreRefused(t *testing.T) {
 		"a\x00b":                "not text",
 		"a\xffb":                "not text",
 	} {
-		if _, err := migrate.New(config, migrate.Config{Schema: name}); err == nil || !strings.Contains(err.Error(), want) {
+		if _, err := migrate.New(config, migrate.Config{Schema: name}); err == nil ||
+			!strings.Contains(err.Error(), want) {
 			t.Errorf("%q: %v", name, err)
 		}
 	}

@@ -36,8 +36,10 @@ func (m *Migrator) definitions(migrations []Migration) (found []definition) {
 			}
 			head, rest, _ := strings.Cut(text, "\nas "+quote)
 			body, rest, _ := strings.Cut(rest, quote+";")
-			if match := function.FindStringSubmatch(rest); match != nil && strings.HasPrefix(head, "create or replace "+match[1]+" "+m.quoted()+".") {
-				found = append(found, m.functionDefinitions(Kind(match[1]), match[2], body, text[:len(text)-len(rest)]+match[0])...)
+			if match := function.FindStringSubmatch(rest); match != nil &&
+				strings.HasPrefix(head, "create or replace "+match[1]+" "+m.quoted()+".") {
+				found = append(found, m.functionDefinitions(Kind(match[1]), match[2], body,
+					text[:len(text)-len(rest)]+match[0])...)
 			}
 		}
 	}

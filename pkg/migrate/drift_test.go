@@ -19,7 +19,8 @@ import (
 func TestMigratedFunctionsAreThoseOfTheSourceDirectory(t *testing.T) {
 	for name, files := range map[string]fs.FS{"this release": sql.FS, "a later one": laterRelease(t)} {
 		if found := drift(t, files, files); found != nil {
-			t.Errorf("%s: sql/functions and the snapshots of the migrations differ:\n%s", name, strings.Join(found, "\n"))
+			t.Errorf("%s: sql/functions and the snapshots of the migrations differ:\n%s", name,
+				strings.Join(found, "\n"))
 		}
 	}
 }
@@ -64,7 +65,8 @@ func drift(t *testing.T, migrations, sources fs.FS) []string {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := tern.InstallCodePackage(t.Context(), conn, map[string]any{"schema": `"graphile_worker"`}, code); err != nil {
+	if err := tern.InstallCodePackage(t.Context(), conn, map[string]any{"schema": `"graphile_worker"`},
+		code); err != nil {
 		t.Fatal(err)
 	}
 	return differences(functions(t, connect(t, migrated), "graphile_worker"), functions(t, conn, "graphile_worker"))

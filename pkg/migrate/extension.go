@@ -64,7 +64,8 @@ func extensionFrom(cfg ExtensionConfig, files fs.FS) ([]ExtensionFile, error) {
 		return nil, err
 	}
 	m := &Migrator{schema: checked.Schema}
-	steps := []extensionStep{{0, int32(len(migrations)), parts["schema.sql"] + "\n" + m.installation(migrations) + "\n" + parts["dump.sql"]}}
+	steps := []extensionStep{{0, int32(len(migrations)), parts["schema.sql"] + "\n" + m.installation(migrations) +
+		"\n" + parts["dump.sql"]}}
 	// The functions that roles call are not the extension's, so its scripts may not touch them.
 	replaceEnd := strings.NewReplacer(m.quoted()+"._gw_finish_migration()", m.quoted()+"._gw_record_installed()")
 	for _, migration := range migrations[firstExtensionVersion:] {

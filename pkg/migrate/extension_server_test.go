@@ -70,7 +70,8 @@ func newExtensionServer(t *testing.T) *extensionServer {
 	if err != nil {
 		t.Fatal(err)
 	}
-	return &extensionServer{url: server.URL("postgres"), major: major, scripts: root + scripts, bin: folders["BINDIR"], share: folders["SHAREDIR"]}
+	return &extensionServer{url: server.URL("postgres"), major: major, scripts: root + scripts, bin: folders["BINDIR"],
+		share: folders["SHAREDIR"]}
 }
 
 func copyProgram(t *testing.T, root, path string) {

@@ -61,7 +61,8 @@ func belongsToItsCreator(t *testing.T, server *extensionServer) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if want := fmt.Sprintf("graphile_worker %d", available(t)); status.Extension != want || status.State != migrate.Current {
+	if want := fmt.Sprintf("graphile_worker %d", available(t)); status.Extension != want ||
+		status.State != migrate.Current {
 		t.Errorf("status %+v, want extension %s", status, want)
 	}
 
@@ -113,8 +114,10 @@ func leavesOthersAlone(t *testing.T, server *extensionServer) {
 func savesWhatUsersPutIn(t *testing.T, server *extensionServer) {
 	unsaved := []string{
 		"migrations", "_gw_schema_version", "_gw_installed", "_gw_breaking_versions", // the extension brings them
-		"_gw_sleepers", "_gw_turns", "_gw_claim_cursors", "_gw_claim_turn", "_gw_second_claim_turn", "_gw_cron_patterns", // come again by themselves
-		"_gw_job_context_cursor", "_gw_step_cursor", "_gw_progress_cursor", "_gw_watch_cursor", "_gw_mends", "_gw_mends_id_seq", "_gw_lane_cursor",
+		"_gw_sleepers", "_gw_turns", "_gw_claim_cursors", "_gw_claim_turn", "_gw_second_claim_turn",
+		"_gw_cron_patterns", // come again by themselves
+		"_gw_job_context_cursor", "_gw_step_cursor", "_gw_progress_cursor", "_gw_watch_cursor", "_gw_mends",
+		"_gw_mends_id_seq", "_gw_lane_cursor",
 		"_gw_cancels", "_gw_recovery", "_gw_progress", // are about workers of the server that was
 		"_gw_ended", "_gw_history", // have partitions, which are saved
 	}
@@ -155,13 +158,15 @@ func survivesADump(t *testing.T, server *extensionServer) {
 	restored := connect(t, to)
 	for _, table := range []string{
 		"_private_jobs", "_private_tasks", "_private_job_queues", "_private_known_crontabs", "migrations",
-		"_gw_settings", "_gw_workers", "_gw_job_context", "_gw_steps", "_gw_schedules", "_gw_grants", "_gw_schema_version",
+		"_gw_settings", "_gw_workers", "_gw_job_context", "_gw_steps", "_gw_schedules", "_gw_grants",
+		"_gw_schema_version",
 	} {
 		want := rows(t, conn, table)
 		if len(want) == 0 {
 			t.Errorf("%s: nothing in it to dump", table)
 		}
-		if found := differences(want, rows(t, restored, table)); found != nil && table != "migrations" { // has its own times
+		if found := differences(want, rows(t, restored, table)); found != nil &&
+			table != "migrations" { // has its own times
 			t.Errorf("%s:\n%s", table, strings.Join(found, "\n"))
 		}
 	}
@@ -169,7 +174,8 @@ func survivesADump(t *testing.T, server *extensionServer) {
 		t.Errorf("differences:\n%s", strings.Join(found, "\n"))
 	}
 	if ids := texts(t, restored, `
-		select (graphile_worker.add_job('new task', queue_name := 'new queue')).id::text`); !slices.Equal(ids, []string{"21"}) {
+		select (graphile_worker.add_job('new task', queue_name := 'new queue')).id::text`); !slices.Equal(ids,
+		[]string{"21"}) {
 		t.Errorf("the next job is %v", ids)
 	}
 	if told := texts(t, restored, "select d.finding from graphile_worker.doctor() as d where d.finding like '%function%'"); len(told) > 0 {
@@ -187,13 +193,15 @@ func isUpgraded(t *testing.T, server *extensionServer) {
 	execute(t, connect(t, server.url), "create role jobs")
 	granted := server.database(t, "granted")
 	execute(t, connect(t, granted), "create extension graphile_worker")
-	if _, err := newMigrator(t, granted, migrate.Config{}).Grant(t.Context(), migrate.Grants{Workers: []string{"jobs"}}); err != nil {
+	if _, err := newMigrator(t, granted, migrate.Config{}).Grant(t.Context(),
+		migrate.Grants{Workers: []string{"jobs"}}); err != nil {
 		t.Fatal(err)
 	}
 
 	_, err := newMigratorFrom(t, database, migrate.Config{}, next).Up(t.Context())
 	refusal := refusalOf(t, err)
-	if refusal.Reason != migrate.ReasonExtension || !strings.Contains(refusal.WayOut, `alter extension "graphile_worker" update`) {
+	if refusal.Reason != migrate.ReasonExtension ||
+		!strings.Contains(refusal.WayOut, `alter extension "graphile_worker" update`) {
 		t.Errorf("refusal %+v", refusal)
 	}
 
@@ -214,7 +222,8 @@ func isUpgraded(t *testing.T, server *extensionServer) {
 	if found := differences(shape(t, connect(t, migrated)), shape(t, conn)); found != nil {
 		t.Errorf("differences:\n%s", strings.Join(found, "\n"))
 	}
-	if jobs := texts(t, conn, "select task_identifier from graphile_worker.jobs"); !slices.Equal(jobs, []string{"greet"}) {
+	if jobs := texts(t, conn, "select task_identifier from graphile_worker.jobs"); !slices.Equal(jobs,
+		[]string{"greet"}) {
 		t.Errorf("jobs after the update: %v", jobs)
 	}
 	if told := texts(t, conn, "select d.subject from graphile_worker.doctor() as d"); len(told) > 0 {

@@ -69,7 +69,8 @@ func graphile(t *testing.T, revision int) string {
 func ledgerOf(t *testing.T, conn *pgx.Conn) string {
 	t.Helper()
 	return strings.Join(texts(t, conn, `
-		select m.id || case when m.breaking then '!' else '' end from graphile_worker.migrations as m order by m.id`), " ")
+		select m.id || case when m.breaking then '!' else '' end from graphile_worker.migrations as m order by m.id`),
+		" ")
 }
 
 const nodesLedger = "1! 2 3! 4 5 6 7 8 9 10 11! 12 13! 14! 15 16! 17 18 19! 20"

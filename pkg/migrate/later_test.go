@@ -36,7 +36,8 @@ func laterThan(t *testing.T, files fs.FS) fs.FS {
 	}
 	const marks = "functions/shared/_gw_mark_escapes.sql"
 	text := readText(t, directory, marks)
-	writeText(t, directory, marks, text[:strings.Index(text, "-- Returns the JSON with a mark")]+text[strings.LastIndex(text, "\n\n")+2:])
+	writeText(t, directory, marks, text[:strings.Index(text,
+		"-- Returns the JSON with a mark")]+text[strings.LastIndex(text, "\n\n")+2:])
 	edit(t, directory, marks, "mark text)", "mark text, more text default '')")
 	edit(t, directory, "functions/report/backoff.sql", "as $$", "as $$ /* later */ ")
 	edit(t, directory, "functions/install.sql", `{{ template "report/backoff.sql" . }}`,
@@ -97,8 +98,10 @@ func TestAMigrationThatDropsFunctionsIsKnownToEverybody(t *testing.T) {
 			expectAllIsOurs := func(what string) {
 				t.Helper()
 				status, err := m.Status(t.Context())
-				if err != nil || status.State != migrate.Current || len(status.Changed()) > 0 || len(status.Objects) != len(want)+2 {
-					t.Errorf("%s: state %s, %d objects, changed %v, %v", what, status.State, len(status.Objects), status.Changed(), err)
+				if err != nil || status.State != migrate.Current || len(status.Changed()) > 0 ||
+					len(status.Objects) != len(want)+2 {
+					t.Errorf("%s: state %s, %d objects, changed %v, %v", what, status.State, len(status.Objects),
+						status.Changed(), err)
 				}
 				if told := texts(t, conn, "select d.subject from graphile_worker.doctor() as d"); len(told) > 0 {
 					t.Errorf("%s: doctor() tells of %v", what, told)

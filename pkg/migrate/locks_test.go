@@ -174,7 +174,8 @@ func TestARoleWithFewRightsLearnsWhoHoldsTheLockOfMigrations(t *testing.T) {
 	_, err := m.Up(t.Context())
 
 	var held *migrate.HeldError
-	if !errors.As(err, &held) || held.Holder == nil || held.Holder.PID != int32(other.PgConn().PID()) || held.Holder.Role == "" {
+	if !errors.As(err, &held) || held.Holder == nil || held.Holder.PID != int32(other.PgConn().PID()) ||
+		held.Holder.Role == "" {
 		t.Errorf("got %v", err)
 	}
 }

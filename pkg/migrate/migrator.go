@@ -145,7 +145,8 @@ func (m *Migrator) createSchema(ctx context.Context, conn *pgx.Conn) (Status, er
 }
 
 // connected returns the result of do on a connection of its own.
-func connected[T any](ctx context.Context, m *Migrator, do func(context.Context, *pgx.Conn) (T, error)) (result T, err error) {
+func connected[T any](ctx context.Context, m *Migrator,
+	do func(context.Context, *pgx.Conn) (T, error)) (result T, err error) {
 	conn, err := m.connect(ctx)
 	if err != nil {
 		return result, err

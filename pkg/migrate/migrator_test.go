@@ -80,7 +80,8 @@ func TestTenAtOnceOnAnEmptyDatabaseAllSucceed(t *testing.T) {
 	if len(applied) != int(available(t)) || len(slices.Compact(applied)) != int(available(t)) {
 		t.Errorf("applied: %v", applied)
 	}
-	if status, err := newMigrator(t, database, migrate.Config{}).Status(t.Context()); err != nil || status.State != migrate.Current {
+	if status, err := newMigrator(t, database, migrate.Config{}).Status(t.Context()); err != nil ||
+		status.State != migrate.Current {
 		t.Errorf("state %q, %v", status.State, err)
 	}
 }
@@ -148,7 +149,8 @@ func TestStatusTellsHowFarTheSchemaIs(t *testing.T) {
 		{"install", migrate.Behind, latest, 1},
 		{"upgrade", migrate.Current, latest + 1, 0},
 	} {
-		m := newMigratorFrom(t, database, migrate.Config{}, withMigrations(t, "create table {{.schema}}._gw_more (id integer)"))
+		m := newMigratorFrom(t, database, migrate.Config{},
+			withMigrations(t, "create table {{.schema}}._gw_more (id integer)"))
 		switch c.setup {
 		case "install":
 			up(t, database, migrate.Config{})

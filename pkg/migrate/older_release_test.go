@@ -100,7 +100,8 @@ func (w *olderWorker) work() {
 	for _, job := range jobs {
 		switch {
 		case job.attempts == 1 && job.n%10 == 1:
-			failures, err := json.Marshal([]map[string]any{{"id": job.id, "lease": job.lease, "message": "once", "retry_in": 0.001}})
+			failures, err := json.Marshal([]map[string]any{{"id": job.id, "lease": job.lease, "message": "once",
+				"retry_in": 0.001}})
 			if err != nil {
 				w.t.Error(err)
 			}
@@ -109,7 +110,8 @@ func (w *olderWorker) work() {
 		default:
 			byLease[job.lease] = append(byLease[job.lease], job.id)
 		}
-		if _, err := w.pool.Exec(w.t.Context(), "insert into done (n, worker) values ($1, $2)", job.n, w.id); err != nil {
+		if _, err := w.pool.Exec(w.t.Context(), "insert into done (n, worker) values ($1, $2)", job.n,
+			w.id); err != nil {
 			w.t.Errorf("note job %d: %v", job.n, err)
 		}
 	}

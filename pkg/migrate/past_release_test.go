@@ -37,7 +37,8 @@ func pastReleases(t *testing.T) map[string]pastRelease {
 	found := map[string]pastRelease{"made up": madeUpRelease(t)}
 	for _, path := range paths {
 		calls := readCalls(t, path)
-		found[filepath.Base(filepath.Dir(path))] = pastRelease{upTo(t, calls.Schema), calls, []fs.FS{sql.FS, laterRelease(t)}}
+		found[filepath.Base(filepath.Dir(path))] = pastRelease{upTo(t, calls.Schema), calls,
+			[]fs.FS{sql.FS, laterRelease(t)}}
 	}
 	return found
 }
@@ -57,7 +58,8 @@ func releaseWithoutSamples(t *testing.T) (files, next fs.FS) {
 	t.Helper()
 	directory := copyToFolder(t, sql.FS)
 	made := removeSamples(t, directory)
-	if err := os.Remove(filepath.Join(directory, "migrations/CHECKSUMS")); err != nil && !errors.Is(err, fs.ErrNotExist) {
+	if err := os.Remove(filepath.Join(directory, "migrations/CHECKSUMS")); err != nil &&
+		!errors.Is(err, fs.ErrNotExist) {
 		t.Fatal(err)
 	}
 	if err := release.Freeze(directory); err != nil {
@@ -76,7 +78,8 @@ func releaseWithoutSamples(t *testing.T) (files, next fs.FS) {
 	if err := release.Snapshot(after); err != nil {
 		t.Fatal(err)
 	}
-	edit(t, after, fmt.Sprintf("migrations/%06d_functions.sql", available(t)+1), "{{ install_snapshot", made+"{{ install_snapshot")
+	edit(t, after, fmt.Sprintf("migrations/%06d_functions.sql", available(t)+1), "{{ install_snapshot",
+		made+"{{ install_snapshot")
 	return os.DirFS(directory), os.DirFS(after)
 }
 
@@ -159,7 +162,8 @@ func TestAnUpgradeFromASmallerReleaseGivesWhatAFreshInstallHas(t *testing.T) {
 	if found := differences(shape(t, connect(t, pgtest.Database(t))), shape(t, conn)); found != nil {
 		t.Errorf("a fresh install differs:\n%s", strings.Join(found, "\n"))
 	}
-	if status, err := m.Status(t.Context()); err != nil || status.State != migrate.Current || len(status.Changed()) > 0 {
+	if status, err := m.Status(t.Context()); err != nil || status.State != migrate.Current ||
+		len(status.Changed()) > 0 {
 		t.Errorf("state %s, changed %v, %v", status.State, status.Changed(), err)
 	}
 }

@@ -21,7 +21,8 @@ import (
 func isRegisteredWithPgTLE(t *testing.T, server *extensionServer) {
 	next := laterRelease(t)
 	database, migrated := server.database(t, "tle"), server.database(t, "tle_migrated")
-	registry := connect(t, strings.Replace(server.database(t, "registry"), "app:secret@", "postgres@", 1)) // the files are the server's
+	registry := connect(t, strings.Replace(server.database(t, "registry"), "app:secret@", "postgres@",
+		1)) // the files are the server's
 	execute(t, registry, readText(t, "testdata", "pg_tle.sql"))
 	conn := connect(t, database)
 
@@ -56,7 +57,8 @@ func (s *extensionServer) register(t *testing.T, registry *pgx.Conn, source fs.F
 	if err != nil {
 		t.Fatal(err)
 	}
-	psql := exec.CommandContext(t.Context(), "psql", "-X", "-q", "--single-transaction", "-v", "ON_ERROR_STOP=1", registry.Config().ConnString())
+	psql := exec.CommandContext(t.Context(), "psql", "-X", "-q", "--single-transaction", "-v", "ON_ERROR_STOP=1",
+		registry.Config().ConnString())
 	psql.Stdin = strings.NewReader(files[0].Text)
 	if output, err := psql.CombinedOutput(); err != nil {
 		t.Fatalf("psql: %v\n%s", err, output)
@@ -71,7 +73,8 @@ func (s *extensionServer) register(t *testing.T, registry *pgx.Conn, source fs.F
 		t.Fatal(err)
 	}
 	var name, text string
-	if _, err := pgx.ForEachRow(scripts, []any{&name, &text}, func() error { write(name+".sql", text); return nil }); err != nil {
+	if _, err := pgx.ForEachRow(scripts, []any{&name, &text},
+		func() error { write(name+".sql", text); return nil }); err != nil {
 		t.Fatal(err)
 	}
 	version := texts(t, registry, "select default_version from pgtle.extensions")[0]

@@ -69,7 +69,8 @@ func (s *extensionServer) pgConfig(t *testing.T) string {
 	config := filepath.Join(s.bin, "pg_config")
 	if _, err := os.Stat(config); err != nil {
 		config = filepath.Join(t.TempDir(), "pg_config")
-		script := fmt.Sprintf("#!/bin/sh\ncase $1 in --sharedir) echo '%s' ;; *) exec pg_config \"$@\" ;; esac\n", s.share)
+		script := fmt.Sprintf("#!/bin/sh\ncase $1 in --sharedir) echo '%s' ;; *) exec pg_config \"$@\" ;; esac\n",
+			s.share)
 		if err := os.WriteFile(config, []byte(script), 0o755); err != nil {
 			t.Fatal(err)
 		}

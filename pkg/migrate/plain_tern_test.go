@@ -45,8 +45,9 @@ func TestPlainTernIsStoppedByAQueueThatIsThere(t *testing.T) {
 	conn := connect(t, database)
 	before := contents(t, conn)
 	err := ternMigrate(t, database, "graphile_worker", sql.FS)
-	if err == nil || !strings.Contains(err.Error(), "Schema graphile_worker has a queue already; if Graphile Worker has made it, "+
-		"gw-migrate takes it over") {
+	if err == nil || !strings.Contains(err.Error(),
+		"Schema graphile_worker has a queue already; if Graphile Worker has made it, "+
+			"gw-migrate takes it over") {
 		t.Errorf("got %v", err)
 	}
 	if found := differences(before, contents(t, conn)); found != nil {

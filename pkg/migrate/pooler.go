@@ -75,7 +75,8 @@ func backendPID(ctx context.Context, conn *pgx.Conn) (uint32, error) {
 // in statement mode.
 func poolerRefusal(err error) *Refusal {
 	pgErr, ok := errors.AsType[*pgconn.PgError](err)
-	if ok && (strings.Contains(pgErr.Message, "unsupported startup parameter") || strings.Contains(pgErr.Message, "pooling mode")) {
+	if ok && (strings.Contains(pgErr.Message, "unsupported startup parameter") ||
+		strings.Contains(pgErr.Message, "pooling mode")) {
 		return refusePooler(pgErr.Message)
 	}
 	return nil

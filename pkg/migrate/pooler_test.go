@@ -23,7 +23,8 @@ func TestAPoolerIsRefusedUnlessItKeepsSessions(t *testing.T) {
 		{"a startup parameter", "session", "&statement_timeout=1000", "unsupported startup parameter"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			_, err := newMigrator(t, pooler+"/"+c.pool+"?sslmode=disable"+c.parameters, migrate.Config{}).Up(t.Context())
+			_, err := newMigrator(t, pooler+"/"+c.pool+"?sslmode=disable"+c.parameters,
+				migrate.Config{}).Up(t.Context())
 			refusal := refusalOf(t, err)
 			if refusal.Reason != migrate.ReasonPooler || !strings.Contains(err.Error(), c.message) ||
 				!strings.Contains(refusal.WayOut, "session mode") {

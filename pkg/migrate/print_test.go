@@ -19,7 +19,8 @@ func TestThePrintedSQLInstallsByPsqlWhatUpInstalls(t *testing.T) {
 			printed, migrated := pgtest.EmptyDatabase(t), pgtest.EmptyDatabase(t)
 			up(t, migrated, migrate.Config{Schema: schema})
 
-			psql := exec.Command("psql", "-X", "-q", "--single-transaction", "-v", "ON_ERROR_STOP=1", "-v", "x=y", printed)
+			psql := exec.Command("psql", "-X", "-q", "--single-transaction", "-v", "ON_ERROR_STOP=1", "-v", "x=y",
+				printed)
 			psql.Stdin = strings.NewReader(text)
 			if output, err := psql.CombinedOutput(); err != nil {
 				t.Fatalf("psql: %v\n%s", err, output)
@@ -28,7 +29,8 @@ func TestThePrintedSQLInstallsByPsqlWhatUpInstalls(t *testing.T) {
 			if found := differences(shape(t, connect(t, migrated)), shape(t, connect(t, printed))); found != nil {
 				t.Errorf("differences:\n%s", strings.Join(found, "\n"))
 			}
-			if result := up(t, printed, migrate.Config{Schema: schema}); result.Before != available(t) || result.Applied != nil {
+			if result := up(t, printed, migrate.Config{Schema: schema}); result.Before != available(t) ||
+				result.Applied != nil {
 				t.Errorf("a later Up: %+v", result)
 			}
 		})

@@ -118,16 +118,18 @@ func (m *Migrator) refuseHalfMadeGraphile(revision int32, missing []string) *Ref
 		Reason: ReasonHalfMade,
 		Problem: fmt.Sprintf("schema %s is half-made: by its table migrations it is at revision %d of Graphile Worker, which "+
 			"has %s", m.quoted(), revision, enumerate(missing)),
-		WayOut: "restore the missing or changed objects (in an empty database, " + bringToNewest + " shows the expected state), " +
+		WayOut: "restore the missing or changed objects (in an empty database, " + bringToNewest +
+			" shows the expected state), " +
 			"or choose another schema",
 	}
 }
 
 func (m *Migrator) refuseInTheWay(objects []string) *Refusal {
 	return &Refusal{
-		Reason:  ReasonForeign,
-		Problem: fmt.Sprintf("schema %s contains objects that the migration would replace: %s", m.quoted(), enumerate(objects)),
-		WayOut:  "rename them, or move them to another schema",
+		Reason: ReasonForeign,
+		Problem: fmt.Sprintf("schema %s contains objects that the migration would replace: %s", m.quoted(),
+			enumerate(objects)),
+		WayOut: "rename them, or move them to another schema",
 	}
 }
 
@@ -164,9 +166,10 @@ func (m *Migrator) refuseRights(e evidence) *Refusal {
 	switch {
 	case len(e.owners) > 1:
 		return &Refusal{
-			Reason:  ReasonOwner,
-			Problem: fmt.Sprintf("the objects in schema %s belong to several roles: %s", m.quoted(), strings.Join(e.owners, ", ")),
-			WayOut:  "make one of them the owner of all tables, types, views and functions (alter ... owner to ...)",
+			Reason: ReasonOwner,
+			Problem: fmt.Sprintf("the objects in schema %s belong to several roles: %s", m.quoted(),
+				strings.Join(e.owners, ", ")),
+			WayOut: "make one of them the owner of all tables, types, views and functions (alter ... owner to ...)",
 		}
 	case !e.isOwner():
 		return m.refuseOwner(e)
@@ -174,7 +177,8 @@ func (m *Migrator) refuseRights(e evidence) *Refusal {
 		return &Refusal{
 			Reason:  ReasonPrivilege,
 			Problem: fmt.Sprintf("role %s may not create anything in schema %s", quote(e.user), m.quoted()),
-			WayOut:  fmt.Sprintf("let the schema's owner run: grant create on schema %s to %s", m.quoted(), quote(e.user)),
+			WayOut: fmt.Sprintf("let the schema's owner run: grant create on schema %s to %s", m.quoted(),
+				quote(e.user)),
 		}
 	}
 	return nil

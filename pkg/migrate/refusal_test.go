@@ -60,7 +60,8 @@ func TestWhatIsNotOursIsRefusedAndStaysAsItIs(t *testing.T) {
 			name:    "ours without its version",
 			install: true, setup: "drop table graphile_worker._gw_schema_version",
 			state:  migrate.HalfMade,
-			reason: migrate.ReasonHalfMade, message: []string{"no table _gw_schema_version", `drop schema "graphile_worker" cascade`},
+			reason: migrate.ReasonHalfMade, message: []string{"no table _gw_schema_version",
+				`drop schema "graphile_worker" cascade`},
 		},
 		{
 			name:    "ours with no version in its table",
@@ -184,7 +185,8 @@ func TestAReadOnlySessionIsRefused(t *testing.T) {
 	if refusal := refusalOf(t, err); refusal.Reason != migrate.ReasonReadOnly {
 		t.Errorf("up: %v", err)
 	}
-	if status, err := m.Check(t.Context()); err != nil || status.Refusal == nil || status.Refusal.Reason != migrate.ReasonReadOnly {
+	if status, err := m.Check(t.Context()); err != nil || status.Refusal == nil ||
+		status.Refusal.Reason != migrate.ReasonReadOnly {
 		t.Errorf("check: %v, %v", status.Refusal, err)
 	}
 	if status, err := m.Status(t.Context()); err != nil || status.State != migrate.Absent {

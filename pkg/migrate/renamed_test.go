@@ -12,7 +12,8 @@ import (
 
 // Every program says the same of a schema that was renamed, and what it says ends it.
 func TestARenamedSchemaIsToBeRenamedBack(t *testing.T) {
-	for _, names := range [][2]string{{"graphile_worker", "moved"}, {`it's "x" 100%`, "moved"}, {"moved", `it's "x" 100%`}} {
+	for _, names := range [][2]string{{"graphile_worker", "moved"}, {`it's "x" 100%`, "moved"},
+		{"moved", `it's "x" 100%`}} {
 		t.Run(names[0]+" to "+names[1], func(t *testing.T) {
 			t.Parallel()
 			url := pgtest.EmptyDatabase(t)
@@ -31,7 +32,8 @@ func TestARenamedSchemaIsToBeRenamedBack(t *testing.T) {
 			_, repairErr := m.Repair(t.Context())
 			for call, err := range map[string]error{"status": status.Refusal, "up": upErr, "repair": repairErr} {
 				var refusal *migrate.Refusal
-				if !errors.As(err, &refusal) || refusal.WayOut != "rename it back: alter schema "+to+" rename to "+from {
+				if !errors.As(err, &refusal) ||
+					refusal.WayOut != "rename it back: alter schema "+to+" rename to "+from {
 					t.Errorf("%s: %v", call, err)
 				}
 			}
@@ -54,7 +56,8 @@ func TestASoundSchemaIsAdoptedUnderOddSettings(t *testing.T) {
 		if _, err := m.Up(t.Context()); err != nil {
 			t.Errorf("revision %d: %v", revision, err)
 		}
-		if status, err := m.Status(t.Context()); err != nil || status.State != migrate.Current || len(status.Changed()) > 0 {
+		if status, err := m.Status(t.Context()); err != nil || status.State != migrate.Current ||
+			len(status.Changed()) > 0 {
 			t.Errorf("revision %d: %+v, %v", revision, status, err)
 		}
 	}

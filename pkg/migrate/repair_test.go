@@ -12,7 +12,8 @@ import (
 )
 
 func TestEveryFunctionAndTriggerOfAnInstallIsKnownAsOurs(t *testing.T) {
-	for _, schema := range []string{migrate.DefaultSchema, `Odd "name" $$ it's 100% (x)`, "$$ $gw$ {{.schema}}\nnew line"} {
+	for _, schema := range []string{migrate.DefaultSchema, `Odd "name" $$ it's 100% (x)`,
+		"$$ $gw$ {{.schema}}\nnew line"} {
 		database := pgtest.EmptyDatabase(t)
 		up(t, database, migrate.Config{Schema: schema})
 		status, err := newMigrator(t, database, migrate.Config{Schema: schema}).Status(t.Context())
@@ -23,7 +24,8 @@ func TestEveryFunctionAndTriggerOfAnInstallIsKnownAsOurs(t *testing.T) {
 			t.Errorf("schema %q: %v", schema, changed)
 		}
 		conn := connect(t, database)
-		if told := texts(t, conn, "select d.subject from "+pgx.Identifier{schema, "doctor"}.Sanitize()+"() as d"); len(told) > 0 {
+		if told := texts(t, conn, "select d.subject from "+pgx.Identifier{schema,
+			"doctor"}.Sanitize()+"() as d"); len(told) > 0 {
 			t.Errorf("schema %q: doctor() tells of %q", schema, told)
 		}
 		there := texts(t, conn, `
@@ -58,7 +60,8 @@ func TestWhatIsNotOursIsNamedAndPutBack(t *testing.T) {
 			  returns setof graphile_worker._private_jobs language plpgsql as 'begin end'`,
 			"function complete_jobs(bigint[])", migrate.Unknown,
 		},
-		{"a function is gone", "drop function graphile_worker.remove_job", "function remove_job(text)", migrate.Missing},
+		{"a function is gone", "drop function graphile_worker.remove_job", "function remove_job(text)",
+			migrate.Missing},
 		{
 			"a trigger is gone", "drop trigger _gw_queue_freed on graphile_worker._private_job_queues",
 			"trigger _gw_queue_freed on _private_job_queues", migrate.Missing,
@@ -68,7 +71,8 @@ func TestWhatIsNotOursIsNamedAndPutBack(t *testing.T) {
 			"trigger _gw_queue_freed on _private_job_queues", migrate.Unknown,
 		},
 		{
-			"a trigger has another condition", "drop trigger _gw_queue_freed on graphile_worker._private_job_queues; " + freed +
+			"a trigger has another condition", "drop trigger _gw_queue_freed on graphile_worker._private_job_queues; " +
+				freed +
 				"when (old.locked_at is null) execute function graphile_worker._gw_queue_freed()",
 			"trigger _gw_queue_freed on _private_job_queues", migrate.Unknown,
 		},
@@ -78,17 +82,22 @@ func TestWhatIsNotOursIsNamedAndPutBack(t *testing.T) {
 			kind, name, _ := strings.Cut(c.object, " ")
 			want := []migrate.Object{{Kind: migrate.Kind(kind), Name: name, Origin: c.origin}}
 			var steps []migrate.Object
-			m := newMigrator(t, database, migrate.Config{OnStep: func(s migrate.Step) { steps = append(steps, s.Object) }})
+			m := newMigrator(t, database, migrate.Config{OnStep: func(s migrate.Step) {
+				steps = append(steps,
+					s.Object)
+			}})
 
 			status, err := m.Status(t.Context())
-			if err != nil || status.State != migrate.Current || !slices.Equal(status.Changed(), want) || len(status.Warnings) != 1 {
+			if err != nil || status.State != migrate.Current || !slices.Equal(status.Changed(), want) ||
+				len(status.Warnings) != 1 {
 				t.Errorf("status: %v, warnings %q, %v", status.Changed(), status.Warnings, err)
 			}
 			if got := told(t, conn); !slices.Equal(got, []string{c.object}) {
 				t.Errorf("doctor() tells of %q", got)
 			}
 			repaired, err := m.Repair(t.Context())
-			if err != nil || !slices.Equal(repaired.Replaced, want) || !slices.Equal(steps, want) || len(repaired.Left) > 0 {
+			if err != nil || !slices.Equal(repaired.Replaced, want) || !slices.Equal(steps, want) ||
+				len(repaired.Left) > 0 {
 				t.Errorf("repair: %+v, steps %v, %v", repaired, steps, err)
 			}
 			if found := differences(before, shape(t, conn)); found != nil {

@@ -15,7 +15,8 @@ import (
 func TestAHotStandbyIsRefused(t *testing.T) {
 	standby := startStandby(t)
 	_, err := newMigrator(t, standby, migrate.Config{}).Up(t.Context())
-	if refusal := refusalOf(t, err); refusal.Reason != migrate.ReasonReadOnly || refusal.Problem != "the server is a hot standby" {
+	if refusal := refusalOf(t, err); refusal.Reason != migrate.ReasonReadOnly ||
+		refusal.Problem != "the server is a hot standby" {
 		t.Errorf("got %v", err)
 	}
 }

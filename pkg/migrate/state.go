@@ -163,13 +163,16 @@ func (m *Migrator) inspect(ctx context.Context, conn *pgx.Conn) (Status, error) 
 
 	// With these settings, the catalog functions qualify all names that are not PostgreSQL's own. A row security
 	// policy may be foreign code: a query that it would filter fails instead.
-	if _, err := tx.Exec(ctx, "set local row_security = off"+connection.Settings("local"), pgx.QueryExecModeSimpleProtocol); err != nil {
+	if _, err := tx.Exec(ctx, "set local row_security = off"+connection.Settings("local"),
+		pgx.QueryExecModeSimpleProtocol); err != nil {
 		return Status{}, fmt.Errorf("inspect schema: %w", err)
 	}
 
 	var e evidence
-	err = tx.QueryRow(ctx, evidenceQuery, m.schema, versionTable, slices.Concat(contractTables(), contractFunctions()), installedTable).
-		Scan(&e.exists, &e.qualifier, &e.extension, &e.owners, &e.user, &e.strangers, &e.mayCreate, &e.mayRead, &e.tables, &e.objects)
+	err = tx.QueryRow(ctx, evidenceQuery, m.schema, versionTable, slices.Concat(contractTables(), contractFunctions()),
+		installedTable).
+		Scan(&e.exists, &e.qualifier, &e.extension, &e.owners, &e.user, &e.strangers, &e.mayCreate, &e.mayRead,
+			&e.tables, &e.objects)
 	if err != nil {
 		return Status{}, fmt.Errorf("inspect schema: %w", err)
 	}
@@ -245,7 +248,8 @@ func (m *Migrator) classifyOurs(ctx context.Context, tx pgx.Tx, e evidence, stat
 		return fmt.Errorf("read version: %w", err)
 	}
 	if len(versions) != 1 || versions[0] < 0 {
-		status.Refusal = m.refuseHalfMade(fmt.Sprintf("its table %s holds %v instead of one version", versionTable, versions))
+		status.Refusal = m.refuseHalfMade(fmt.Sprintf("its table %s holds %v instead of one version", versionTable,
+			versions))
 		return nil
 	}
 	status.Installed = versions[0]
@@ -288,7 +292,8 @@ func (m *Migrator) refuseRenamed(ctx context.Context, tx pgx.Tx) (*Refusal, erro
 	for _, body := range bodies {
 		_, rest, isOurs := strings.Cut(body, "to_regprocedure('")
 		name, _, ends := strings.Cut(rest, "._gw_namespace()'")
-		if name = strings.ReplaceAll(name, "''", "'"); isOurs && ends && name != m.quoted() && name != m.schema { // plain tern may have the name without quotes
+		if name = strings.ReplaceAll(name, "''", "'"); isOurs && ends && name != m.quoted() &&
+			name != m.schema { // plain tern may have the name without quotes
 			return &Refusal{
 				Reason:  ReasonHalfMade,
 				Problem: fmt.Sprintf("schema %s is the renamed schema %s, which its functions name", m.quoted(), name),
@@ -355,7 +360,8 @@ func (m *Migrator) readInstalled(ctx context.Context, tx pgx.Tx, e evidence, sta
 // classifyNewer checks whether a later release has marked one of its versions as breaking for this program.
 func (m *Migrator) classifyNewer(ctx context.Context, tx pgx.Tx, status *Status) error {
 	status.State = Newer
-	breaking, err := collect(ctx, tx, pgx.RowTo[int32], "select b.version from "+m.qualified("_gw_breaking_versions")+" as b")
+	breaking, err := collect(ctx, tx, pgx.RowTo[int32],
+		"select b.version from "+m.qualified("_gw_breaking_versions")+" as b")
 	if err != nil {
 		return fmt.Errorf("read breaking versions: %w", err)
 	}

@@ -51,6 +51,7 @@ func (s Step) String() string {
 	case s.Migration.Version == 0:
 		return fmt.Sprintf("another migration is running, trying again in %s", s.Pause)
 	default:
-		return fmt.Sprintf("%s waits for a lock of another session, trying again in %s (%v)", s.Migration.Name, s.Pause, s.Err)
+		return fmt.Sprintf("%s waits for a lock of another session, trying again in %s (%v)", s.Migration.Name, s.Pause,
+			s.Err)
 	}
 }

@@ -46,7 +46,8 @@ func (m *Migrator) planPaths(status *Status) {
 				return
 			}
 			fmt.Fprintf(&statements, "%s;\n", u.Statement)
-			status.Warnings = append(status.Warnings, fmt.Sprintf("%s; its search_path will be set by: %s", u, u.Statement))
+			status.Warnings = append(status.Warnings, fmt.Sprintf("%s; its search_path will be set by: %s", u,
+				u.Statement))
 		}
 		status.prepend(functionsVersion, statements.String())
 	}

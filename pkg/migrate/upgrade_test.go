@@ -116,7 +116,8 @@ func expectAsInstalled(t *testing.T, database, role string, later fs.FS) {
 	upgraded, installed := connect(t, database), connect(t, fresh)
 	for _, schema := range []string{"graphile_worker", "graphile_worker_api"} {
 		if found := differences(functions(t, installed, schema), functions(t, upgraded, schema)); found != nil {
-			t.Errorf("functions of %s that were installed and that came by an upgrade differ:\n%s", schema, strings.Join(found, "\n"))
+			t.Errorf("functions of %s that were installed and that came by an upgrade differ:\n%s", schema,
+				strings.Join(found, "\n"))
 		}
 	}
 }
@@ -170,7 +171,8 @@ func produce(t *testing.T, pool *pgxpool.Pool, byFunction bool) (stop func() int
 
 func newWorker(t *testing.T, pool *pgxpool.Pool, id string) *shim.Worker {
 	t.Helper()
-	w, err := shim.New(pool, shim.Config{WorkerID: id, Concurrency: 4, PollInterval: 50 * time.Millisecond, Logger: slog.New(slog.DiscardHandler)})
+	w, err := shim.New(pool, shim.Config{WorkerID: id, Concurrency: 4, PollInterval: 50 * time.Millisecond,
+		Logger: slog.New(slog.DiscardHandler)})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -75,7 +75,10 @@ func TestAStreakThatEndsGivesItsOtherJobsBack(t *testing.T) {
 		"the queue may have another next job": func(b *backlog, job *Job) []*Job {
 			return ended(b, outcome{job: job, verdict: verdictFailed, started: true}, false)
 		},
-		"the job did not start": func(b *backlog, job *Job) []*Job { return ended(b, outcome{job: job, verdict: verdictReturned}, false) },
+		"the job did not start": func(b *backlog, job *Job) []*Job {
+			return ended(b,
+				outcome{job: job, verdict: verdictReturned}, false)
+		},
 		"the worker stops": func(b *backlog, job *Job) []*Job {
 			return append(b.close(), ended(b, ran(job, 1), true)...)
 		},
@@ -100,7 +103,8 @@ func TestAStreakWaitsForTheAnswerToAnOutcomeOfAJobThatHasNotCompleted(t *testing
 		verdict verdict
 		waits   bool
 	}{
-		{verdictCompleted, false}, {verdictCommitted, false}, {verdictFailed, true}, {verdictReturned, true}, {verdictRateLimited, true}, {verdictCut, true},
+		{verdictCompleted, false}, {verdictCommitted, false}, {verdictFailed, true}, {verdictReturned, true},
+		{verdictRateLimited, true}, {verdictCut, true},
 	} {
 		b := newBacklog(ration.New(1, 0))
 		b.add(claimOf(time.Now(), "a", "a", "a"), false, 10)
@@ -111,7 +115,8 @@ func TestAStreakWaitsForTheAnswerToAnOutcomeOfAJobThatHasNotCompleted(t *testing
 		}
 		job.hold.nextMayStart = true
 		if unstarted := b.settled(job); len(unstarted) != 0 || len(b.waiting) != 1 || b.waiting[0].ID != 2 {
-			t.Errorf("after verdict %d and its answer %d jobs wait, %d are given back", c.verdict, len(b.waiting), len(unstarted))
+			t.Errorf("after verdict %d and its answer %d jobs wait, %d are given back", c.verdict, len(b.waiting),
+				len(unstarted))
 		}
 	}
 }

@@ -98,13 +98,15 @@ func (h *heartbeater) beat(ctx context.Context) (next time.Duration, err error) 
 			job.hold.lease.Store(lease)
 		} else if h.crew.interrupt(job, ErrLeaseLost) {
 			emit(h.events, LeaseLost{Job: job.shown()})
-			h.logger.Warn("lease lost, handler context canceled", "task_identifier", job.TaskIdentifier, "job_id", job.ID)
+			h.logger.Warn("lease lost, handler context canceled", "task_identifier", job.TaskIdentifier, "job_id",
+				job.ID)
 		}
 	}
 	for _, job := range jobs {
 		if reason, canceled := answer.canceled[job.ID]; canceled && h.crew.interrupt(job, cancelCause(reason)) {
 			emit(h.events, JobCanceled{Job: job.shown(), Reason: reason})
-			h.logger.Warn("job canceled, handler context canceled", "task_identifier", job.TaskIdentifier, "job_id", job.ID, "reason", reason)
+			h.logger.Warn("job canceled, handler context canceled", "task_identifier", job.TaskIdentifier, "job_id",
+				job.ID, "reason", reason)
 		}
 	}
 	if answer.freed > 0 || len(answer.died) > 0 {

@@ -38,16 +38,19 @@ func (q *queries) heartbeat(
 		var canceled []int64
 		var reasons []string
 		beat := func() error {
-			progress, args := q.progressOf(unsent, q.workerID, ids, held, reconnected, claimed.running, claimed.waiting, claimed.ids)
+			progress, args := q.progressOf(unsent, q.workerID, ids, held, reconnected, claimed.running, claimed.waiting,
+				claimed.ids)
 			return conn.QueryRow(ctx, q.text(`
 				select b.registered, b.held_ids, b.held_leases, extract(epoch from b.next_in)::double precision, b.alone_waits,
 				       b.died, b.freed, b.canceled_ids, b.reasons, b.drained, S._gw_has_rate($1::text)
 				  from S.heartbeat($1::text, $2::bigint[], $3::bigint[], $4::boolean, $5::integer, $6::integer, $7::bigint[]) as b`+progress), args...).
-				Scan(&p.registered, &ids, &held, &next, &p.aloneWaits, &p.died, &p.freed, &canceled, &reasons, &p.drained, &p.rated)
+				Scan(&p.registered, &ids, &held, &next, &p.aloneWaits, &p.died, &p.freed, &canceled, &reasons,
+					&p.drained, &p.rated)
 		}
 		err := beat()
 		if len(unsent) > 0 && (sqlstate.IsRefusal(err) || sqlstate.In(err, "42")) && !q.hasNoProgress.Swap(true) {
-			q.worker.ownLogger().Warn("progress of jobs cannot be stored, the worker continues without it", "error", err)
+			q.worker.ownLogger().Warn("progress of jobs cannot be stored, the worker continues without it", "error",
+				err)
 			err = beat()
 		}
 		if err != nil {

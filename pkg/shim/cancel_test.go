@@ -89,14 +89,16 @@ func TestACanceledJobEndsAsItsHandlerSays(t *testing.T) {
 		outcome shim.Outcome
 		left    string // last_error and payload of the job
 	}{
-		"done":          {func(context.Context) error { return nil }, shim.OutcomeCompleted, "none"},
-		"the cause":     {context.Cause, shim.OutcomePermanentlyFailed, "job canceled: wrong customer; [1,2]"},
-		"another error": {func(context.Context) error { return reason }, shim.OutcomePermanentlyFailed, "job canceled: wrong customer: half done; [1,2]"},
+		"done":      {func(context.Context) error { return nil }, shim.OutcomeCompleted, "none"},
+		"the cause": {context.Cause, shim.OutcomePermanentlyFailed, "job canceled: wrong customer; [1,2]"},
+		"another error": {func(context.Context) error { return reason }, shim.OutcomePermanentlyFailed,
+			"job canceled: wrong customer: half done; [1,2]"},
 		"a snooze": {func(context.Context) error { return shim.Snooze(time.Hour) }, shim.OutcomePermanentlyFailed,
 			"job canceled: wrong customer: snoozed for 1h0m0s; [1,2]"},
 		"a retry": {func(context.Context) error { return shim.RetryIn(0, reason) }, shim.OutcomePermanentlyFailed,
 			"job canceled: wrong customer: half done; [1,2]"},
-		"a part": {func(context.Context) error { return shim.Batch([]error{nil, reason}) }, shim.OutcomePermanentlyFailed,
+		"a part": {func(context.Context) error { return shim.Batch([]error{nil, reason}) },
+			shim.OutcomePermanentlyFailed,
 			"job canceled: wrong customer: Batch failures:\nhalf done; [2]"},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -114,7 +116,8 @@ func TestACanceledJobEndsAsItsHandlerSays(t *testing.T) {
 			job := one(t)(q.client().Add(t.Context(), "long", []int{1, 2}, nil))
 			receive(t, started)
 			if canceled := many(t)(q.client().Cancel(t.Context(), "wrong customer", job.ID, 99)); len(canceled) != 1 ||
-				canceled[0].ID != job.ID || canceled[0].LastError != "wrong customer" || canceled[0].TaskIdentifier != "long" {
+				canceled[0].ID != job.ID || canceled[0].LastError != "wrong customer" ||
+				canceled[0].TaskIdentifier != "long" {
 				t.Errorf("canceled %+v", canceled)
 			}
 			q.await(`select not exists (select from graphile_worker.jobs where locked_at is not null)`)
@@ -126,7 +129,8 @@ func TestACanceledJobEndsAsItsHandlerSays(t *testing.T) {
 			if got != c.left {
 				t.Errorf("left is %q, want %q", got, c.left)
 			}
-			w.logs.await(t, "WARN job canceled, handler context canceled", fmt.Sprintf("job_id=%d", job.ID), "reason=wrong customer")
+			w.logs.await(t, "WARN job canceled, handler context canceled", fmt.Sprintf("job_id=%d", job.ID),
+				"reason=wrong customer")
 			all := events()
 			canceled, reported := only[shim.JobCanceled](all), only[shim.JobReported](all)
 			if len(canceled) != 1 || canceled[0].Job.ID != job.ID || canceled[0].Reason != "wrong customer" {

@@ -30,7 +30,8 @@ func (c *Client) AddBatch(ctx context.Context, task string, items any, opts *Add
 }
 
 // add adds a job with an encoded payload, unless it could not be encoded.
-func (c *Client) add(ctx context.Context, task string, payload *string, err error, opts *AddOptions) (job *JobInfo, _ error) {
+func (c *Client) add(ctx context.Context, task string, payload *string, err error,
+	opts *AddOptions) (job *JobInfo, _ error) {
 	if task == "" {
 		return nil, during(errNoTask, "add job")
 	}
@@ -61,7 +62,8 @@ func (c *Client) callAddJob(ctx context.Context, task string, payload *string, o
 	}
 	args := []any{task, rows.OrNil(payload), rows.OrNull(opts.QueueName), rows.OrNil(timing.at), rows.OrNil(timing.in),
 		rows.OrNull(opts.MaxAttempts),
-		rows.OrNull(opts.JobKey), rows.OrNull(opts.Priority), rows.TextArrayOrNull(opts.Flags), rows.OrNull(string(opts.JobKeyMode))}
+		rows.OrNull(opts.JobKey), rows.OrNull(opts.Priority), rows.TextArrayOrNull(opts.Flags),
+		rows.OrNull(string(opts.JobKeyMode))}
 	if carried != nil {
 		args = append(args, carried)
 	}
@@ -70,7 +72,8 @@ func (c *Client) callAddJob(ctx context.Context, task string, payload *string, o
 		  from `+addedBy(`S.add_job(
 		         $1::text, $2::json, $3::text,
 		         coalesce($4::timestamptz, pg_catalog.now() operator(pg_catalog.+) `+rows.Microseconds("$5")+`),
-		         $6::integer, $7::text, $8::integer, $9::text[], $10::text)`, "true", carried, "$11")+expecting(opts), args...)
+		         $6::integer, $7::text, $8::integer, $9::text[], $10::text)`, "true", carried, "$11")+expecting(opts),
+		args...)
 }
 
 // The row of add_job has ids instead of the names of its task and queue. The names are those of the call, except for an

@@ -83,7 +83,8 @@ func (c *Client) callAddJobs(ctx context.Context, calls []*addCall) ([]*JobInfo,
 		                 c.preserve_run_at) with ordinality as j)`, "true", carried, "$2")+`
 		 order by r.number, r.ordinality`,
 		args...)
-	if refusal, ok := errors.AsType[*pgconn.PgError](err); ok && len(calls) == 1 && strings.HasPrefix(refusal.Code, "GW") {
+	if refusal, ok := errors.AsType[*pgconn.PgError](err); ok && len(calls) == 1 &&
+		strings.HasPrefix(refusal.Code, "GW") {
 		return nil, fmt.Errorf("%w: %s", err, refusal.Detail) // the number of the spec
 	}
 	return jobs, err

@@ -85,7 +85,8 @@ func TestManyJobsAreAsIfAddedOneAfterTheOther(t *testing.T) {
 			want[i] = one(t)(client.Job(ctx, job.ID))
 		}
 		if !slices.Equal(shown(got), shown(want)) {
-			t.Errorf("round %d answers\n%s\nwant\n%s", round, strings.Join(shown(got), "\n"), strings.Join(shown(want), "\n"))
+			t.Errorf("round %d answers\n%s\nwant\n%s", round, strings.Join(shown(got), "\n"),
+				strings.Join(shown(want), "\n"))
 		}
 
 		const state = `
@@ -129,7 +130,8 @@ func shown(jobs []*shim.JobInfo) []string {
 	ranks = slices.Compact(ranks)
 	lines := make([]string, len(jobs))
 	for i, job := range jobs {
-		lines[i] = fmt.Sprint(slices.Index(ranks, job.ID), " ", job.TaskIdentifier, " ", job.QueueName, " ", job.RunAt.UTC(), " ",
+		lines[i] = fmt.Sprint(slices.Index(ranks, job.ID), " ", job.TaskIdentifier, " ", job.QueueName, " ",
+			job.RunAt.UTC(), " ",
 			job.Priority, " ", job.MaxAttempts, " ", job.Key, " ", job.Revision)
 	}
 	return lines
@@ -188,7 +190,8 @@ func TestTextThatIsNotUTF8IsRefused(t *testing.T) {
 		{Task: "task", AddOptions: shim.AddOptions{JobKey: broken}},
 		{Task: "task", AddOptions: shim.AddOptions{Flags: []string{broken}}},
 	} {
-		if _, err := q.client().AddMany(t.Context(), []shim.JobSpec{spec}); err == nil || !strings.Contains(err.Error(), "UTF-8") {
+		if _, err := q.client().AddMany(t.Context(), []shim.JobSpec{spec}); err == nil ||
+			!strings.Contains(err.Error(), "UTF-8") {
 			t.Errorf("adding %+v: %v", spec, err)
 		}
 		_, err := q.client().Add(t.Context(), spec.Task, nil, &spec.AddOptions)

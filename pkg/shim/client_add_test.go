@@ -72,7 +72,8 @@ func TestAJobHasWhatItWasAddedWith(t *testing.T) {
 			if job.TaskIdentifier != want.Task || job.QueueName != opts.QueueName || !job.RunAt.Equal(opts.RunAt) ||
 				job.MaxAttempts != 7 || job.Key != opts.JobKey || job.Priority != -3 || job.Attempts != 0 ||
 				!slices.Equal(job.Flags, []string{"", "a", `b "c", \`, "null", "{}"}) || job.CreatedAt.IsZero() ||
-				!job.UpdatedAt.Equal(job.CreatedAt) || !job.LockedAt.IsZero() || job.LockedBy != "" || job.LastError != "" ||
+				!job.UpdatedAt.Equal(job.CreatedAt) || !job.LockedAt.IsZero() || job.LockedBy != "" ||
+				job.LastError != "" ||
 				job.Revision != 0 {
 				t.Errorf("%s answered %+v", how, job)
 			}
@@ -109,7 +110,8 @@ func TestWhatIsLeftOutIsFilledByTheDatabase(t *testing.T) {
 	clients(t, func(t *testing.T, q *queue, client *shim.Client) {
 		ctx := t.Context()
 		plain := value[int64](q, `select id from graphile_worker.add_job('task')`)
-		jobs := many(t)(client.AddMany(ctx, []shim.JobSpec{{Task: "task"}, {Task: "task", Payload: json.RawMessage(nil)}}))
+		jobs := many(t)(client.AddMany(ctx, []shim.JobSpec{{Task: "task"},
+			{Task: "task", Payload: json.RawMessage(nil)}}))
 		for _, job := range append(jobs, one(t)(client.Add(ctx, "task", nil, nil)),
 			one(t)(client.Add(ctx, "task", json.RawMessage(nil), &shim.AddOptions{Flags: []string{}}))) {
 			same := value[bool](q, `
@@ -145,8 +147,10 @@ func TestPayloadsAreEncodedAsJSON(t *testing.T) {
 			}
 		}
 	}
-	for _, payload := range []any{func() {}, json.RawMessage(`1, "priority": 5`), json.RawMessage(""), json.RawMessage("\"\xff\"")} {
-		if _, err := client.Add(t.Context(), "task", payload, nil); err == nil || !strings.Contains(err.Error(), "encode payload") {
+	for _, payload := range []any{func() {}, json.RawMessage(`1, "priority": 5`), json.RawMessage(""),
+		json.RawMessage("\"\xff\"")} {
+		if _, err := client.Add(t.Context(), "task", payload, nil); err == nil ||
+			!strings.Contains(err.Error(), "encode payload") {
 			t.Errorf("adding %#v: %v", payload, err)
 		}
 		_, err := client.AddMany(t.Context(), []shim.JobSpec{{Task: "a"}, {Task: "b", Payload: payload}})
@@ -165,8 +169,10 @@ func TestRunInCountsFromTheDatabasesNow(t *testing.T) {
 		after := shim.AddOptions{RunIn: 90*time.Minute + time.Microsecond}
 		before := shim.AddOptions{RunIn: -time.Second}
 		added := one(t)(client.Add(ctx, "task", nil, &after))
-		jobs := many(t)(client.AddMany(ctx, []shim.JobSpec{{Task: "task", AddOptions: after}, {Task: "task", AddOptions: before}}))
-		for job, want := range map[*shim.JobInfo]time.Duration{added: after.RunIn, jobs[0]: after.RunIn, jobs[1]: before.RunIn} {
+		jobs := many(t)(client.AddMany(ctx, []shim.JobSpec{{Task: "task", AddOptions: after},
+			{Task: "task", AddOptions: before}}))
+		for job, want := range map[*shim.JobInfo]time.Duration{added: after.RunIn, jobs[0]: after.RunIn,
+			jobs[1]: before.RunIn} {
 			if got := job.RunAt.Sub(job.CreatedAt); got != want {
 				t.Errorf("the job is to run in %s, want %s", got, want)
 			}
@@ -202,7 +208,8 @@ func TestWithLocalTimeAJobIsDueByTheCallersClock(t *testing.T) {
 	between := func(job *shim.JobInfo, delay time.Duration) {
 		t.Helper()
 		if at := job.RunAt.Add(-delay); at.Before(begin) || at.After(end) || !job.CreatedAt.Before(begin) {
-			t.Errorf("a call between %s and %s in a transaction of %s makes a job for %s", begin, end, job.CreatedAt, job.RunAt)
+			t.Errorf("a call between %s and %s in a transaction of %s makes a job for %s", begin, end, job.CreatedAt,
+				job.RunAt)
 		}
 	}
 	between(jobs[0], 0)
@@ -234,19 +241,26 @@ func TestAKeyReplacesAsItsModeSays(t *testing.T) {
 	far, near := time.Date(2040, 1, 1, 0, 0, 0, 0, time.UTC), time.Date(2035, 1, 1, 0, 0, 0, 0, time.UTC)
 	first := one(t)(client.Add(ctx, "first", 1, &shim.AddOptions{JobKey: "k", QueueName: "q1", RunAt: near}))
 
-	kept := one(t)(client.Add(ctx, "second", 2, &shim.AddOptions{JobKey: "k", JobKeyMode: shim.PreserveRunAt, RunAt: far}))
-	if kept.ID != first.ID || !kept.RunAt.Equal(near) || kept.TaskIdentifier != "second" || kept.QueueName != "" || kept.Revision != 1 {
+	kept := one(t)(client.Add(ctx, "second", 2, &shim.AddOptions{JobKey: "k", JobKeyMode: shim.PreserveRunAt,
+		RunAt: far}))
+	if kept.ID != first.ID || !kept.RunAt.Equal(near) || kept.TaskIdentifier != "second" || kept.QueueName != "" ||
+		kept.Revision != 1 {
 		t.Errorf("preserve_run_at answered %+v", kept)
 	}
-	put := one(t)(client.Add(ctx, "third", 3, &shim.AddOptions{JobKey: "k", JobKeyMode: shim.Replace, QueueName: "q3", RunAt: far}))
-	if put.ID != first.ID || !put.RunAt.Equal(far) || put.TaskIdentifier != "third" || put.QueueName != "q3" || put.Revision != 2 {
+	put := one(t)(client.Add(ctx, "third", 3, &shim.AddOptions{JobKey: "k", JobKeyMode: shim.Replace, QueueName: "q3",
+		RunAt: far}))
+	if put.ID != first.ID || !put.RunAt.Equal(far) || put.TaskIdentifier != "third" || put.QueueName != "q3" ||
+		put.Revision != 2 {
 		t.Errorf("replace answered %+v", put)
 	}
-	same := one(t)(client.Add(ctx, "fourth", 4, &shim.AddOptions{JobKey: "k", JobKeyMode: shim.UnsafeDedupe, QueueName: "q4"}))
-	if same.ID != first.ID || !same.RunAt.Equal(far) || same.TaskIdentifier != "third" || same.QueueName != "q3" || same.Revision != 3 {
+	same := one(t)(client.Add(ctx, "fourth", 4, &shim.AddOptions{JobKey: "k", JobKeyMode: shim.UnsafeDedupe,
+		QueueName: "q4"}))
+	if same.ID != first.ID || !same.RunAt.Equal(far) || same.TaskIdentifier != "third" || same.QueueName != "q3" ||
+		same.Revision != 3 {
 		t.Errorf("unsafe_dedupe answered %+v", same)
 	}
-	other := one(t)(client.Add(ctx, "fifth", 5, &shim.AddOptions{JobKey: "l", JobKeyMode: shim.UnsafeDedupe, QueueName: "q5"}))
+	other := one(t)(client.Add(ctx, "fifth", 5, &shim.AddOptions{JobKey: "l", JobKeyMode: shim.UnsafeDedupe,
+		QueueName: "q5"}))
 	if other.ID == first.ID || other.TaskIdentifier != "fifth" || other.QueueName != "q5" || other.Revision != 0 {
 		t.Errorf("unsafe_dedupe under a free key answered %+v", other)
 	}
@@ -299,7 +313,8 @@ func TestABatchIsAListWithElements(t *testing.T) {
 		}
 	}
 	for _, other := range []any{1, "text", []byte("bytes"), map[string]int{"a": 1}} {
-		if _, err := client.AddBatch(ctx, "task", other, nil); err == nil || !strings.Contains(err.Error(), "must be a list") {
+		if _, err := client.AddBatch(ctx, "task", other, nil); err == nil ||
+			!strings.Contains(err.Error(), "must be a list") {
 			t.Errorf("a batch of %#v: %v", other, err)
 		}
 	}
@@ -319,7 +334,8 @@ func TestATaskWithoutANameIsRefused(t *testing.T) {
 		err  error
 		want string
 	}{
-		{err, "add job: the task has no name"}, {batchErr, "add job: the task has no name"}, {manyErr, "add jobs: specs[1]: the task has no name"},
+		{err, "add job: the task has no name"}, {batchErr, "add job: the task has no name"},
+		{manyErr, "add jobs: specs[1]: the task has no name"},
 	} {
 		if c.err == nil || c.err.Error() != c.want {
 			t.Errorf("%v, want %s", c.err, c.want)

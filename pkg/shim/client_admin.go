@@ -22,7 +22,8 @@ func (c *Client) JobByKey(ctx context.Context, key string) (*JobInfo, error) {
 
 // look returns the job that matches a condition of list_jobs.
 func (c *Client) look(ctx context.Context, condition string, arg any) (*JobInfo, error) {
-	return c.one(ctx, `select r.task_identifier, r.queue_name, `+jobColumns+` from S.list_jobs(`+condition+`) as r`, arg)
+	return c.one(ctx, `select r.task_identifier, r.queue_name, `+jobColumns+` from S.list_jobs(`+condition+`) as r`,
+		arg)
 }
 
 // Remove removes the job that is waiting under a key and returns it. A running job cannot be removed: it loses its key,
@@ -56,7 +57,8 @@ func (c *Client) PermanentlyFail(ctx context.Context, reason string, ids ...int6
 // Node's, run the job to its end. Failed jobs are not changed. An empty reason becomes "Canceled"; see
 // [Client.PermanentlyFail] for its characters.
 func (c *Client) Cancel(ctx context.Context, reason string, ids ...int64) ([]*JobInfo, error) {
-	jobs, err := c.all(ctx, named(`S.cancel_jobs($1::bigint[], $2::text)`), rows.IDArray(ids), storable.Text(cleanMessage(reason)))
+	jobs, err := c.all(ctx, named(`S.cancel_jobs($1::bigint[], $2::text)`), rows.IDArray(ids),
+		storable.Text(cleanMessage(reason)))
 	return jobs, during(err, "cancel jobs")
 }
 
@@ -90,7 +92,8 @@ func (c *Client) Reschedule(ctx context.Context, opts RescheduleOptions, ids ...
 // ForceUnlock frees every job and queue that these workers hold. Use it only for workers that are known to be dead: the
 // jobs of a worker that is alive would run a second time.
 func (c *Client) ForceUnlock(ctx context.Context, workerIDs ...string) error {
-	return during(c.order(ctx, `select S.force_unlock_workers($1::text[])::text`, rows.TextArray(workerIDs)), "unlock workers")
+	return during(c.order(ctx, `select S.force_unlock_workers($1::text[])::text`, rows.TextArray(workerIDs)),
+		"unlock workers")
 }
 
 // CleanupTask is a kind of rows that [Client.Cleanup] deletes.
@@ -120,7 +123,8 @@ type CleanupOptions struct {
 // Cleanup deletes rows that accumulate and returns the number of deleted rows for each task. opts may be nil. Without
 // tasks it does nothing. Its codes are GWCTN (no such task), GWCFW (unregistered workers hold jobs, see
 // CleanupOptions.Force) and GWCIS (the transaction is not at READ COMMITTED).
-func (c *Client) Cleanup(ctx context.Context, opts *CleanupOptions, tasks ...CleanupTask) (map[CleanupTask]int64, error) {
+func (c *Client) Cleanup(ctx context.Context, opts *CleanupOptions,
+	tasks ...CleanupTask) (map[CleanupTask]int64, error) {
 	if opts == nil {
 		opts = &CleanupOptions{}
 	}

@@ -29,7 +29,8 @@ func TestEveryAdministrativeCallWorksWithEveryDriver(t *testing.T) {
 		ids := append([]int64{running.ID, 999}, idsOf(waiting)...)
 
 		failed := many(t)(client.PermanentlyFail(ctx, "no 'reason'", ids...))
-		if !slices.Equal(idsOf(failed), idsOf(waiting)) || failed[0].TaskIdentifier != "a" || failed[0].QueueName != "q" ||
+		if !slices.Equal(idsOf(failed), idsOf(waiting)) || failed[0].TaskIdentifier != "a" ||
+			failed[0].QueueName != "q" ||
 			failed[0].LastError != "no 'reason'" || failed[0].Attempts != failed[0].MaxAttempts {
 			t.Errorf("failed %+v", failed[0])
 		}
@@ -59,13 +60,15 @@ func TestEveryAdministrativeCallWorksWithEveryDriver(t *testing.T) {
 			t.Errorf("completed %+v", done[0])
 		}
 
-		if job := one(t)(client.Job(ctx, running.ID)); job.LockedBy != "worker-1" || job.LockedAt.IsZero() || job.Attempts != 1 {
+		if job := one(t)(client.Job(ctx, running.ID)); job.LockedBy != "worker-1" || job.LockedAt.IsZero() ||
+			job.Attempts != 1 {
 			t.Errorf("the running job is %+v", job)
 		}
 		if err := client.ForceUnlock(ctx, `{"another", null}`, "worker-1"); err != nil {
 			t.Fatal(err)
 		}
-		if job := one(t)(client.Job(ctx, running.ID)); job.LockedBy != "" || !job.LockedAt.IsZero() || job.Attempts != 1 {
+		if job := one(t)(client.Job(ctx, running.ID)); job.LockedBy != "" || !job.LockedAt.IsZero() ||
+			job.Attempts != 1 {
 			t.Errorf("the unlocked job is %+v", job)
 		}
 
@@ -76,7 +79,8 @@ func TestEveryAdministrativeCallWorksWithEveryDriver(t *testing.T) {
 			t.Fatal(err)
 		}
 		if want := map[shim.CleanupTask]int64{
-			shim.DeletePermafailedJobs: 1, shim.GCTaskIdentifiers: 2, shim.GCJobQueues: 1, // running and b go, a and c stay
+			shim.DeletePermafailedJobs: 1, shim.GCTaskIdentifiers: 2,
+			shim.GCJobQueues: 1, // running and b go, a and c stay
 		}; !maps.Equal(gone, want) {
 			t.Errorf("cleaned up %v, want %v", gone, want)
 		}

@@ -34,7 +34,8 @@ func addedBy(adding, really string, carried any, parameter string) string {
 		(with added as materialized (
 		   select a.* from ` + adding + ` as a
 		 ), put as (
-		   select S._gw_put_job_contexts(pg_catalog.array_agg(a.id), pg_catalog.array_agg(a.revision), ` + parameter + `::json)
+		   select S._gw_put_job_contexts(pg_catalog.array_agg(a.id), pg_catalog.array_agg(a.revision), ` + parameter +
+		`::json)
 		     from added as a where ` + really + `
 		 )
 		 select a.* from added as a cross join put) as r`

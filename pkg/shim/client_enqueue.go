@@ -29,7 +29,8 @@ func (c *Client) enqueue(ctx context.Context, specs []JobSpec, sent []sentSpec) 
 	var jobs []*JobInfo
 	err = c.each(ctx, func(scan func(...any) error) error {
 		job := &JobInfo{}
-		if spec := specs[len(jobs)]; spec.JobKeyMode != UnsafeDedupe || spec.JobKey == "" { // otherwise the job may be any that has the key
+		if spec := specs[len(jobs)]; spec.JobKeyMode != UnsafeDedupe ||
+			spec.JobKey == "" { // otherwise the job may be any that has the key
 			job.TaskIdentifier, job.QueueName = spec.Task, spec.QueueName
 		}
 		jobs = append(jobs, job)

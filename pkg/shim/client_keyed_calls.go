@@ -23,8 +23,10 @@ type KeyedJob struct {
 //
 // The job has the key as its JobKey; opts, which may be nil, must not name another. An error of the queue has a code
 // that begins with GWB, as those of [Client.Add], or is GWOKY (the key is empty) or GWOIV (the time is not above 0).
-func (c *Client) AddOnce(ctx context.Context, task string, payload any, key string, within time.Duration, opts *AddOptions) (*KeyedJob, error) {
-	call := keyedCall{name: "add_job_once", task: task, payload: payload, key: key, every: within, mayBeLater: true, adds: "a.is_new"}
+func (c *Client) AddOnce(ctx context.Context, task string, payload any, key string, within time.Duration,
+	opts *AddOptions) (*KeyedJob, error) {
+	call := keyedCall{name: "add_job_once", task: task, payload: payload, key: key, every: within, mayBeLater: true,
+		adds: "a.is_new"}
 	return c.callByKey(ctx, call, opts, `
 		$1::text, $2::json, $3::text, `+rows.Microseconds("$4")+`, $5::text,
 		coalesce($9::timestamptz, pg_catalog.now() operator(pg_catalog.+) `+rows.Microseconds("$10")+`), $6::integer, $7::integer, $8::text[])`)
@@ -35,7 +37,8 @@ func (c *Client) AddOnce(ctx context.Context, task string, payload any, key stri
 // since it last started. A job that has failed does not run before its next attempt is due.
 //
 // opts and errors are those of [Client.AddOnce], without RunAt and RunIn.
-func (c *Client) Debounce(ctx context.Context, task string, payload any, key string, wait, maxWait time.Duration, opts *AddOptions) (*KeyedJob, error) {
+func (c *Client) Debounce(ctx context.Context, task string, payload any, key string, wait, maxWait time.Duration,
+	opts *AddOptions) (*KeyedJob, error) {
 	call := keyedCall{name: "debounce_job", task: task, payload: payload, key: key, every: wait, adds: "true"}
 	call.last = []any{nil}
 	if maxWait != 0 {
@@ -50,7 +53,8 @@ func (c *Client) Debounce(ctx context.Context, task string, payload any, key str
 // replaces it as [PreserveRunAt] does.
 //
 // opts and errors are those of [Client.AddOnce], without RunAt and RunIn.
-func (c *Client) Throttle(ctx context.Context, task string, payload any, key string, every time.Duration, opts *AddOptions) (*KeyedJob, error) {
+func (c *Client) Throttle(ctx context.Context, task string, payload any, key string, every time.Duration,
+	opts *AddOptions) (*KeyedJob, error) {
 	call := keyedCall{name: "throttle_job", task: task, payload: payload, key: key, every: every, adds: "true"}
 	return c.callByKey(ctx, call, opts, `
 		$1::text, $2::json, $3::text, `+rows.Microseconds("$4")+`, $5::text, $6::integer, $7::integer, $8::text[])`)

@@ -19,7 +19,8 @@ func TestOnlyTheFirstCallUnderAKeyAddsAJobWithEveryDriver(t *testing.T) {
 			t.Fatalf("the first call returned %+v, %v", first, err)
 		}
 		job, err := client.JobByKey(ctx, "charge:17")
-		if err != nil || job.ID != first.ID || job.QueueName != "q" || job.MaxAttempts != 3 || job.Priority != -1 || len(job.Flags) != 1 {
+		if err != nil || job.ID != first.ID || job.QueueName != "q" || job.MaxAttempts != 3 || job.Priority != -1 ||
+			len(job.Flags) != 1 {
 			t.Fatalf("the job is %+v, %v", job, err)
 		}
 		q.exec("delete from graphile_worker._private_jobs")
@@ -42,7 +43,8 @@ func TestManyCallsUnderAKeyShareJobsWithEveryDriver(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			if in := value[float64](q, "select extract(epoch from $1::timestamptz - clock_timestamp())::float8", job.DueAt); job.IsNew != isNew ||
+			if in := value[float64](q, "select extract(epoch from $1::timestamptz - clock_timestamp())::float8",
+				job.DueAt); job.IsNew != isNew ||
 				in > want.Seconds() || in < want.Seconds()-10 {
 				t.Errorf("a job is due in %v s, new: %v; want %v, %v", in, job.IsNew, want, isNew)
 			}
@@ -50,7 +52,8 @@ func TestManyCallsUnderAKeyShareJobsWithEveryDriver(t *testing.T) {
 		job, err := client.Debounce(ctx, "index", []int{1}, "index:1", time.Minute, time.Hour, nil)
 		soon(job, err, time.Minute, true)
 		q.exec("update graphile_worker._gw_keyed_calls set began_at = began_at - interval '3590 s'")
-		job, err = client.Debounce(ctx, "index", []int{2}, "index:1", time.Minute, time.Hour, &shim.AddOptions{Priority: 2})
+		job, err = client.Debounce(ctx, "index", []int{2}, "index:1", time.Minute, time.Hour,
+			&shim.AddOptions{Priority: 2})
 		soon(job, err, 10*time.Second, false)
 		job, err = client.Debounce(ctx, "index", []int{3}, "index:1", time.Minute, 0, nil)
 		soon(job, err, time.Minute, false)
@@ -87,7 +90,8 @@ func TestCallsByKeyThatCannotBeAreRefused(t *testing.T) {
 		`debounce_job "task": the options have a JobKey or a JobKeyMode, which the call decides`: {JobKey: "other"},
 		`debounce_job "task": the options have a RunAt or a RunIn, which the call decides`:       {RunIn: time.Second},
 	} {
-		if _, err := client.Debounce(ctx, "task", nil, "k", time.Second, 0, opts); err == nil || err.Error() != message {
+		if _, err := client.Debounce(ctx, "task", nil, "k", time.Second, 0, opts); err == nil ||
+			err.Error() != message {
 			t.Errorf("%v, want %s", err, message)
 		}
 	}

@@ -68,7 +68,8 @@ func (c *Client) OverrideLane(ctx context.Context, limit, lane string, numbers L
 	err := c.order(ctx, `
 		select S.override_lane($1::text, $2::text, $3::integer, $4::integer,
 		                       `+rows.Microseconds("$5")+`, $6::integer)::text`,
-		limit, lane, rows.OrNull(numbers.MaxRunning), rows.OrNull(numbers.Rate), rows.OrNull(numbers.Per.Microseconds()),
+		limit, lane, rows.OrNull(numbers.MaxRunning), rows.OrNull(numbers.Rate),
+		rows.OrNull(numbers.Per.Microseconds()),
 		rows.OrNull(numbers.Burst))
 	return during(err, "override lane %q of limit %q", lane, limit)
 }
@@ -95,7 +96,8 @@ func (c *Client) Limits(ctx context.Context) ([]LimitInfo, error) {
 	limits, err := listed(ctx, c, func(l *LimitInfo) []any {
 		return []any{&l.Name, rows.JSON(&l.Tasks), rows.OrZero(&l.By), rows.OrZero(&l.MaxRunning),
 			rows.OrZero(&l.TotalRunning), rows.OrZero(&l.Rate),
-			rows.Span(&l.Per), rows.OrZero(&l.Burst), &l.Fair, rows.Span(&l.Strict), &l.Lanes, &l.Running, &l.FullLanes, &l.ClosedLanes}
+			rows.Span(&l.Per), rows.OrZero(&l.Burst), &l.Fair, rows.Span(&l.Strict), &l.Lanes, &l.Running, &l.FullLanes,
+			&l.ClosedLanes}
 	}, `
 		select l.name, pg_catalog.array_to_json(l.tasks)::text, l.by, l.max_running, l.total_running, l.rate,
 		       `+rows.SpanOf("l.per")+`, l.burst, l.fair, `+rows.SpanOf("l.strict")+`, l.lanes, l.running, l.full_lanes,

@@ -13,7 +13,8 @@ import (
 func TestLimitsAreSetWithEveryDriver(t *testing.T) {
 	clients(t, func(t *testing.T, q *queue, client *shim.Client) {
 		ctx := t.Context()
-		exports := shim.Limit{Name: "exports", Tasks: []string{"export", `"{}"`}, By: "payload:tenant", MaxRunning: 2, TotalRunning: 5, Fair: true,
+		exports := shim.Limit{Name: "exports", Tasks: []string{"export", `"{}"`}, By: "payload:tenant", MaxRunning: 2,
+			TotalRunning: 5, Fair: true,
 			Strict: 90 * time.Second}
 		imports := shim.Limit{Name: "imports", By: "flag:tenant", Rate: 100, Per: 90 * time.Second, Burst: 10}
 		for _, limit := range []shim.Limit{exports, imports} {
@@ -21,7 +22,8 @@ func TestLimitsAreSetWithEveryDriver(t *testing.T) {
 				t.Fatal(err)
 			}
 		}
-		if err := client.OverrideLane(ctx, "exports", "42", shim.LaneNumbers{MaxRunning: 9, Rate: 1, Per: time.Second}); err != nil {
+		if err := client.OverrideLane(ctx, "exports", "42", shim.LaneNumbers{MaxRunning: 9, Rate: 1,
+			Per: time.Second}); err != nil {
 			t.Error(err)
 		}
 		if !value[bool](q, `select max_running = 9 and rate = 1 and per = '1 s' and burst = 1 from graphile_worker.list_lanes('exports') where lane = '42'`) {
@@ -37,7 +39,8 @@ func TestLimitsAreSetWithEveryDriver(t *testing.T) {
 			t.Errorf("a lane of no limit: %v", err)
 		}
 		found, err := client.Limits(ctx)
-		if want := []shim.LimitInfo{{Limit: exports, Lanes: 1}, {Limit: imports}}; err != nil || !reflect.DeepEqual(found, want) {
+		if want := []shim.LimitInfo{{Limit: exports, Lanes: 1}, {Limit: imports}}; err != nil ||
+			!reflect.DeepEqual(found, want) {
 			t.Errorf("limits %+v, want %+v; %v", found, want, err)
 		}
 		if err := client.SetLimit(ctx, shim.Limit{Name: "none"}); sqlstate.Of(err) != "GWLVA" {
@@ -59,7 +62,8 @@ func TestPausesAreMadeAndEndedWithEveryDriver(t *testing.T) {
 		ctx := t.Context()
 		job := one(t)(client.Add(ctx, "mail", nil, nil))
 		end := time.Date(2040, 1, 1, 0, 0, 0, 0, time.UTC)
-		if err := client.Pause(ctx, shim.PauseTarget{}, &shim.PauseOptions{Reason: "it's a migration", Until: end}); err != nil {
+		if err := client.Pause(ctx, shim.PauseTarget{}, &shim.PauseOptions{Reason: "it's a migration",
+			Until: end}); err != nil {
 			t.Fatal(err)
 		}
 		if err := client.Pause(ctx, shim.PauseTarget{Task: "other"}, nil); err != nil {
@@ -68,16 +72,19 @@ func TestPausesAreMadeAndEndedWithEveryDriver(t *testing.T) {
 		if err := client.Pause(ctx, shim.PauseTarget{Task: "other", Queue: "q"}, nil); sqlstate.Of(err) != "GWLVA" {
 			t.Errorf("of two at once: %v", err)
 		}
-		if err := client.Pause(ctx, shim.PauseTarget{}, &shim.PauseOptions{For: new(-time.Second)}); sqlstate.Of(err) != "GWLVA" {
+		if err := client.Pause(ctx, shim.PauseTarget{},
+			&shim.PauseOptions{For: new(-time.Second)}); sqlstate.Of(err) != "GWLVA" {
 			t.Errorf("until before now: %v", err)
 		}
 		pauses, err := client.Pauses(ctx)
-		if err != nil || len(pauses) != 2 || pauses[0].Reason != "it's a migration" || !pauses[0].Until.Equal(end) || pauses[0].Author == "" ||
+		if err != nil || len(pauses) != 2 || pauses[0].Reason != "it's a migration" || !pauses[0].Until.Equal(end) ||
+			pauses[0].Author == "" ||
 			pauses[1].Task != "other" || !pauses[1].Until.IsZero() || pauses[1].PausedAt.IsZero() {
 			t.Errorf("pauses %+v, %v", pauses, err)
 		}
 		reasons, err := client.Why(ctx, job.ID)
-		if err != nil || len(reasons) == 0 || reasons[0].Reason != "paused" || !reasons[0].Until.Equal(end) || reasons[0].Remedy == "" {
+		if err != nil || len(reasons) == 0 || reasons[0].Reason != "paused" || !reasons[0].Until.Equal(end) ||
+			reasons[0].Remedy == "" {
 			t.Errorf("reasons %+v, %v", reasons, err)
 		}
 		for _, target := range []shim.PauseTarget{{}, {Task: "other"}} {
@@ -96,7 +103,8 @@ func TestWhyTellsOfTheJobsThatHoldAJobBackWithEveryDriver(t *testing.T) {
 		first := one(t)(client.Add(ctx, "a", nil, nil))
 		second := one(t)(client.Add(ctx, "a", nil, nil))
 		reasons, err := client.Why(ctx, second.ID)
-		if err != nil || len(reasons) != 1 || reasons[0].Reason != "behind" || !reflect.DeepEqual(reasons[0].BlockingJobIDs, []int64{first.ID}) {
+		if err != nil || len(reasons) != 1 || reasons[0].Reason != "behind" ||
+			!reflect.DeepEqual(reasons[0].BlockingJobIDs, []int64{first.ID}) {
 			t.Errorf("reasons %+v, %v", reasons, err)
 		}
 		if _, err := client.Why(ctx, second.ID+1000); !errors.Is(err, shim.ErrJobNotFound) {

@@ -47,8 +47,10 @@ func TestTheHistoryIsListedInPages(t *testing.T) {
 		}
 		failure := rows[0]
 		a := failure.Attempt
-		if failure.JobID != first+5 || failure.Task != "mail" || failure.JobKey != "" || failure.CreatedAt.IsZero() || a.Attempt != 1 || a.MaxAttempts != 1 ||
-			a.Outcome != "permanently_failed" || a.WorkerID != "w" || a.RunAt.IsZero() || a.StartedAt.IsZero() || a.EndedAt.IsZero() || a.Error != "no such host" {
+		if failure.JobID != first+5 || failure.Task != "mail" || failure.JobKey != "" || failure.CreatedAt.IsZero() ||
+			a.Attempt != 1 || a.MaxAttempts != 1 ||
+			a.Outcome != "permanently_failed" || a.WorkerID != "w" || a.RunAt.IsZero() || a.StartedAt.IsZero() ||
+			a.EndedAt.IsZero() || a.Error != "no such host" {
 			t.Errorf("the failure is %+v", failure)
 		}
 		for _, c := range []struct {
@@ -69,7 +71,8 @@ func TestTheHistoryIsListedInPages(t *testing.T) {
 				t.Errorf("%+v: the pages are %q, want %q", c.filter, got, c.want)
 			}
 		}
-		if _, err := client.ListHistory(t.Context(), shim.HistoryFilter{Limit: -1}); err == nil || !strings.Contains(err.Error(), "max_rows") {
+		if _, err := client.ListHistory(t.Context(), shim.HistoryFilter{Limit: -1}); err == nil ||
+			!strings.Contains(err.Error(), "max_rows") {
 			t.Errorf("a limit below 0: %v", err)
 		}
 	})

@@ -47,7 +47,8 @@ func (c *Client) Pause(ctx context.Context, target PauseTarget, opts *PauseOptio
 
 // Resume ends a pause; due jobs start at once. It returns whether there was such a pause.
 func (c *Client) Resume(ctx context.Context, target PauseTarget) (wasPaused bool, err error) {
-	wasPaused, err = singleValue[bool](ctx, c, `select S.resume($1::text, $2::text, $3::text, $4::text)`, target.arguments()...)
+	wasPaused, err = singleValue[bool](ctx, c, `select S.resume($1::text, $2::text, $3::text, $4::text)`,
+		target.arguments()...)
 	return wasPaused, during(err, "resume")
 }
 

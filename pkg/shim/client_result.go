@@ -48,7 +48,8 @@ func Wait[T any](ctx context.Context, c *Client, id int64) (result T, err error)
 // AddAndWait adds a job as [Client.Add] does, asks for its result in the same statement, and waits for it as [Wait]
 // does. opts may be nil.
 // If ctx ends first, the job runs nevertheless.
-func AddAndWait[T any](ctx context.Context, c *Client, task string, payload any, opts *AddOptions) (result T, err error) {
+func AddAndWait[T any](ctx context.Context, c *Client, task string, payload any,
+	opts *AddOptions) (result T, err error) {
 	var expecting AddOptions
 	if opts != nil {
 		expecting = *opts
@@ -64,6 +65,7 @@ func AddAndWait[T any](ctx context.Context, c *Client, task string, payload any,
 // ExpectResult asks for the end and the result of a job, to be read by [Wait] for the time keptFor. Call it in the
 // transaction that adds the job, with [Client.With], so that the job cannot end before.
 func (c *Client) ExpectResult(ctx context.Context, id int64, keptFor time.Duration) error {
-	err := c.order(ctx, `select S.expect_result($1::bigint, `+rows.Microseconds("$2")+`)::text`, id, keptFor.Microseconds())
+	err := c.order(ctx, `select S.expect_result($1::bigint, `+rows.Microseconds("$2")+`)::text`, id,
+		keptFor.Microseconds())
 	return during(err, "expect the result of job %d", id)
 }

@@ -45,13 +45,15 @@ func TestAProducerGetsTheResultOfItsJob(t *testing.T) {
 			t.Errorf("the result is %s, %v", raw, err)
 		}
 		var failed *shim.JobFailedError
-		if _, err := shim.AddAndWait[sum](t.Context(), client, "sum", []int{-1}, nil); !errors.As(err, &failed) || failed.LastError != "negative" {
+		if _, err := shim.AddAndWait[sum](t.Context(), client, "sum", []int{-1}, nil); !errors.As(err, &failed) ||
+			failed.LastError != "negative" {
 			t.Errorf("a job that fails: %v", err)
 		}
 		if _, err := shim.AddAndWait[sum](t.Context(), client, "silent", nil, nil); !errors.Is(err, shim.ErrNoResult) {
 			t.Errorf("a job without a result: %v", err)
 		}
-		if _, err := shim.AddAndWait[string](t.Context(), client, "sum", []int{1}, nil); err == nil || !strings.Contains(err.Error(), "decode the result") {
+		if _, err := shim.AddAndWait[string](t.Context(), client, "sum", []int{1}, nil); err == nil ||
+			!strings.Contains(err.Error(), "decode the result") {
 			t.Errorf("a result of another type: %v", err)
 		}
 	})
@@ -79,7 +81,10 @@ func TestInPlaceOfAResultThatIsTooLargeANoteIsStored(t *testing.T) {
 	q := newQueue(t)
 	q.exec(`select graphile_worker.set_setting('max_result', '1024')`)
 	w := q.worker(shim.Config{})
-	shim.HandleResult(w.Worker, "large", func(context.Context, any, *shim.Job) (string, error) { return strings.Repeat("x", 2000), nil })
+	shim.HandleResult(w.Worker, "large", func(context.Context, any, *shim.Job) (string,
+		error) {
+		return strings.Repeat("x", 2000), nil
+	})
 	w.Handle("small", func(_ context.Context, job *shim.Job) error { return job.SetResult("x") })
 	large := q.add("large", 1)
 	q.add("small", 1)
@@ -88,7 +93,8 @@ func TestInPlaceOfAResultThatIsTooLargeANoteIsStored(t *testing.T) {
 		t.Fatal(err)
 	}
 	const want = `{"gw_dropped" : "The result has 2002 bytes; the setting max_result allows 1024."}`
-	if got := value[string](q, `select result::text from graphile_worker._gw_expected where job_id = $1`, large); got != want {
+	if got := value[string](q, `select result::text from graphile_worker._gw_expected where job_id = $1`,
+		large); got != want {
 		t.Errorf("the result is %q, want %q", got, want)
 	}
 	if value[bool](q, `select exists (select from graphile_worker.jobs)`) {
@@ -189,7 +195,8 @@ func TestTheHistoryOfAKeptTask(t *testing.T) {
 			t.Fatalf("the history is %+v, %v", attempts, err)
 		}
 		a := attempts[0]
-		if a.Attempt != 1 || a.Outcome != "completed" || a.WorkerID == "" || a.RunAt.IsZero() || a.StartedAt.IsZero() || a.EndedAt.Before(a.StartedAt) ||
+		if a.Attempt != 1 || a.Outcome != "completed" || a.WorkerID == "" || a.RunAt.IsZero() || a.StartedAt.IsZero() ||
+			a.EndedAt.Before(a.StartedAt) ||
 			string(a.Payload) != "[1]" || string(a.Result) != `{"of":[1],"total":1}` {
 			t.Errorf("the attempt is %+v", a)
 		}

@@ -174,8 +174,10 @@ func TestARoleWithoutRightsIsToldWhy(t *testing.T) {
 }
 
 func TestAClientWithoutADatabaseSaysSo(t *testing.T) {
-	for _, client := range []*shim.Client{shim.NewClient(nil, shim.ClientConfig{}), shim.NewSQLClient(nil, shim.ClientConfig{})} {
-		if _, err := client.Add(t.Context(), "task", nil, nil); err == nil || !strings.Contains(err.Error(), "no database") {
+	for _, client := range []*shim.Client{shim.NewClient(nil, shim.ClientConfig{}),
+		shim.NewSQLClient(nil, shim.ClientConfig{})} {
+		if _, err := client.Add(t.Context(), "task", nil, nil); err == nil ||
+			!strings.Contains(err.Error(), "no database") {
 			t.Errorf("got %v", err)
 		}
 	}

@@ -13,7 +13,8 @@ import (
 func TestJobsOfEveryTimeAreReadAndAdded(t *testing.T) {
 	clients(t, func(t *testing.T, q *queue, client *shim.Client) {
 		for _, at := range []string{
-			"infinity", "-infinity", "294276-12-31 23:59:59.999999Z", "9999-12-31 23:59:59Z", "0044-03-15 BC", "4714-11-24 BC",
+			"infinity", "-infinity", "294276-12-31 23:59:59.999999Z", "9999-12-31 23:59:59Z", "0044-03-15 BC",
+			"4714-11-24 BC",
 		} {
 			id := value[int64](q, `select (graphile_worker.add_job('ok', run_at => $1::text::timestamptz)).id`, at)
 			job, err := client.Job(t.Context(), id)
@@ -29,14 +30,16 @@ func TestJobsOfEveryTimeAreReadAndAdded(t *testing.T) {
 				t.Errorf("a job added for %s is %+v, %v", at, job, err)
 			}
 		}
-		if job, err := client.Add(t.Context(), "ok", nil, &shim.AddOptions{RunAt: time.Date(294277, 1, 1, 0, 0, 0, 0, time.UTC)}); err == nil {
+		if job, err := client.Add(t.Context(), "ok", nil,
+			&shim.AddOptions{RunAt: time.Date(294277, 1, 1, 0, 0, 0, 0, time.UTC)}); err == nil {
 			t.Errorf("a job added for a year that there is not is %+v", job)
 		}
 	})
 }
 
 func TestAWorkerRunsWhatIsDueSinceEver(t *testing.T) {
-	for _, mode := range []pgx.QueryExecMode{pgx.QueryExecModeCacheStatement, pgx.QueryExecModeExec, pgx.QueryExecModeSimpleProtocol} {
+	for _, mode := range []pgx.QueryExecMode{pgx.QueryExecModeCacheStatement, pgx.QueryExecModeExec,
+		pgx.QueryExecModeSimpleProtocol} {
 		t.Run(mode.String(), func(t *testing.T) {
 			q := newQueue(t)
 			q.exec(`select graphile_worker.add_job('ok', run_at => at::timestamptz)

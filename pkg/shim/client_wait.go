@@ -208,7 +208,10 @@ func (w *waitingCalls) tell(ends map[int64]waitEnd, err error) {
 
 // ends returns those of these jobs that have ended, and how.
 func (c *Client) ends(ctx context.Context, ids []int64) (map[int64]waitEnd, error) {
-	list, err := listed(ctx, c, func(e *waitEnd) []any { return []any{&e.id, &e.state, rows.OrZero(&e.lastError), &e.result} },
+	list, err := listed(ctx, c, func(e *waitEnd) []any {
+		return []any{&e.id, &e.state, rows.OrZero(&e.lastError),
+			&e.result}
+	},
 		`select r.id, r.state, r.error, r.result::text from S.job_results($1::bigint[]) as r`, rows.IDArray(ids))
 	ends := make(map[int64]waitEnd, len(list))
 	for _, end := range list {

@@ -46,7 +46,8 @@ func (w *waitingCalls) listenOnce(ctx context.Context, pool *pgxpool.Pool) error
 	// A pooler in transaction mode accepts LISTEN, but passes no notifications on. One that arrives shows that there is
 	// none.
 	probe := "probe " + rand.Text()
-	if _, err := pool.Exec(ctx, `select pg_catalog.pg_notify('jobs:end', '`+probe+`')`, pgx.QueryExecModeSimpleProtocol); err != nil {
+	if _, err := pool.Exec(ctx, `select pg_catalog.pg_notify('jobs:end', '`+probe+`')`,
+		pgx.QueryExecModeSimpleProtocol); err != nil {
 		return err
 	}
 	for {

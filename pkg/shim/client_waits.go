@@ -20,7 +20,8 @@ type waitingCalls struct {
 
 func newWaits() *waitingCalls {
 	return &waitingCalls{
-		calls: make(map[*waiter]bool), newcomers: make(map[int64]bool), told: make(map[int64]bool), joined: newSignal(), heard: newSignal(),
+		calls: make(map[*waiter]bool), newcomers: make(map[int64]bool), told: make(map[int64]bool), joined: newSignal(),
+		heard: newSignal(),
 	}
 }
 

@@ -107,7 +107,8 @@ func (c Config) completed() (Config, error) {
 		problems = append(problems, fmt.Errorf("poll interval is %s, must be positive", c.PollInterval))
 	}
 	if n := len([]rune(c.WorkerID)); n > maxWorkerIDLength {
-		problems = append(problems, fmt.Errorf("worker id has %d characters, must have at most %d", n, maxWorkerIDLength))
+		problems = append(problems, fmt.Errorf("worker id has %d characters, must have at most %d", n,
+			maxWorkerIDLength))
 	}
 	if c.PollOnly && c.ListenConfig != nil {
 		problems = append(problems, errors.New("poll only and a listen config exclude each other"))

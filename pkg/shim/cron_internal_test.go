@@ -70,7 +70,8 @@ func TestNoMinuteIsLostWhileTheDatabaseFails(t *testing.T) {
 
 func TestAWorkerThatStartsBackfillsAndSaysWhatItAdds(t *testing.T) {
 	w := newTicking(t, crontab.Text("* * * * * a ?fill=1h\n"))
-	w.exec(`insert into graphile_worker._private_known_crontabs (identifier, known_since) values ('a', $1)`, noon.Add(-90*time.Second))
+	w.exec(`insert into graphile_worker._private_known_crontabs (identifier, known_since) values ('a', $1)`,
+		noon.Add(-90*time.Second))
 	w.exec(`select graphile_worker.cron_schedule('s', '* * * * *', 'b')`)
 	w.exec(`update graphile_worker._gw_schedules set active_since = $1`, noon)
 	w.start()
@@ -86,7 +87,8 @@ func TestAWorkerThatStartsBackfillsAndSaysWhatItAdds(t *testing.T) {
 		var got []string
 		for _, job := range jobs {
 			got = append(got, fmt.Sprintf("%s %s %d", job.Identifier, job.Task, job.At.Sub(noon)/time.Minute))
-			if pgtest.Value[string](t, w.pool, `select task_identifier from graphile_worker.jobs where id = $1`, job.JobID) != job.Task {
+			if pgtest.Value[string](t, w.pool, `select task_identifier from graphile_worker.jobs where id = $1`,
+				job.JobID) != job.Task {
 				t.Errorf("job %d is not of task %s", job.JobID, job.Task)
 			}
 		}
@@ -110,7 +112,8 @@ func TestAWorkerWithoutItemsRunsTheSchedulesOfTheDatabase(t *testing.T) {
 
 func TestRunOnceRunsNoCron(t *testing.T) {
 	w := newTicking(t, crontab.Text("* * * * * a ?fill=1h\n"))
-	w.exec(`insert into graphile_worker._private_known_crontabs (identifier, known_since) values ('a', $1)`, noon.Add(-time.Hour))
+	w.exec(`insert into graphile_worker._private_known_crontabs (identifier, known_since) values ('a', $1)`,
+		noon.Add(-time.Hour))
 	w.cronClock.now = func() *time.Time {
 		t.Error("it looks at the time")
 		return new(noon)
@@ -129,7 +132,8 @@ func TestRunOnceRunsNoCron(t *testing.T) {
 
 func TestItemsThatCannotBeAreRefused(t *testing.T) {
 	for name, source := range map[string]crontab.Source{
-		"text": crontab.Text("* * * * a"), "file": crontab.File(t.TempDir() + "/crontab"), "nothing": nil, "twice": everyMinute("a", "a"),
+		"text": crontab.Text("* * * * a"), "file": crontab.File(t.TempDir() + "/crontab"), "nothing": nil,
+		"twice": everyMinute("a", "a"),
 	} {
 		if _, err := New(&pgxpool.Pool{}, Config{Cron: []crontab.Source{source}}); err == nil {
 			t.Errorf("%s: no error", name)
@@ -174,7 +178,8 @@ func TestAMinuteThatBeginsWhileItemsAreReplacedIsRun(t *testing.T) {
 	session.queries.pool = w.pool
 	c := session.newCron(nil)
 	// The start, the last tick before the others, the start with the others, and the next tick.
-	times := []time.Time{noon.Add(30 * time.Second), noon.Add(59 * time.Second), noon.Add(61 * time.Second), noon.Add(62 * time.Second)}
+	times := []time.Time{noon.Add(30 * time.Second), noon.Add(59 * time.Second), noon.Add(61 * time.Second),
+		noon.Add(62 * time.Second)}
 	c.clock.now = func() *time.Time {
 		at := times[0]
 		times = times[1:]
@@ -226,7 +231,8 @@ func TestItemsThatAreRefusedLaterLeaveThoseBeforeInPlace(t *testing.T) {
 	w.clock.asleep()
 	w.clock.wakeAt(noon.Add(time.Minute))
 	w.wantRuns("a 1")
-	if logs := w.stop(); !strings.Contains(logs, `level=ERROR msg="new recurring jobs were refused, previous ones stay in use"`) {
+	if logs := w.stop(); !strings.Contains(logs,
+		`level=ERROR msg="new recurring jobs were refused, previous ones stay in use"`) {
 		t.Errorf("the log is\n%s", logs)
 	}
 }
@@ -241,7 +247,8 @@ func TestAClashWithAScheduleIsLoggedOnce(t *testing.T) {
 	w.clock.wakeAt(noon.Add(2 * time.Minute))
 	w.wantRuns("a 1", "a 2", "scheduled 2")
 	logs := w.stop()
-	if n := strings.Count(logs, `level=ERROR msg="recurring job does not run"`); n != 1 || !strings.Contains(logs, "identifier=b") {
+	if n := strings.Count(logs, `level=ERROR msg="recurring job does not run"`); n != 1 ||
+		!strings.Contains(logs, "identifier=b") {
 		t.Errorf("%d times in the log:\n%s", n, logs)
 	}
 }
@@ -254,7 +261,8 @@ func TestATickThatTakesTooLongMayTakeLonger(t *testing.T) {
 	late, cancel := context.WithTimeout(t.Context(), 0)
 	defer cancel()
 	for _, want := range []time.Duration{2 * callTimeout, 4 * callTimeout} {
-		if _, err := c.tick(late, w.cronItems.Load(), nil); !errors.Is(err, context.DeadlineExceeded) || c.timeout != want {
+		if _, err := c.tick(late, w.cronItems.Load(), nil); !errors.Is(err, context.DeadlineExceeded) ||
+			c.timeout != want {
 			t.Errorf("after %v the next tick may take %s, want %s", err, c.timeout, want)
 		}
 	}

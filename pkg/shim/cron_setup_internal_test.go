@@ -31,7 +31,8 @@ type manualClock struct {
 }
 
 func newManualClock(t *testing.T, at time.Time) *manualClock {
-	c := &manualClock{t: t, at: make(chan time.Time, 1), waits: make(chan time.Duration, 1000), wake: make(chan time.Time)}
+	c := &manualClock{t: t, at: make(chan time.Time, 1), waits: make(chan time.Duration, 1000),
+		wake: make(chan time.Time)}
 	c.at <- at
 	return c
 }

@@ -24,7 +24,8 @@ func TestADrainedWorkerEndsItsJobsAndClaimsNone(t *testing.T) {
 	w.start()
 	held := q.add("hold", 1)
 	receive(t, holding)
-	q.await(`select running = 1 and claimed_ids = array[$1::bigint] from graphile_worker._gw_workers where id = $2`, held, w.ID())
+	q.await(`select running = 1 and claimed_ids = array[$1::bigint] from graphile_worker._gw_workers where id = $2`,
+		held, w.ID())
 
 	q.exec(`select graphile_worker.drain_worker($1)`, w.ID())
 	q.awaitBeats()

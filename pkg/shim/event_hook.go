@@ -82,7 +82,8 @@ func (h *Hook) deliver() {
 func (h *Hook) deliverOne(e Event) {
 	defer func() {
 		if v := recover(); v != nil {
-			h.logger.Error("a hook panicked", "event", fmt.Sprintf("%T", e), "error", guard.Value(v), "stack", string(debug.Stack()))
+			h.logger.Error("a hook panicked", "event", fmt.Sprintf("%T", e), "error", guard.Value(v), "stack",
+				string(debug.Stack()))
 		}
 	}()
 	h.call(e)

@@ -80,7 +80,8 @@ func TestARunTellsWhatItDoesInOrder(t *testing.T) {
 
 	got := kinds(events(), "Sweep", "Claim")
 	want := []string{
-		"WorkerStarted", "ExecutorStarted", "JobStarted", "JobSucceeded", "JobReported", "ShutdownStarted", "ExecutorReleased",
+		"WorkerStarted", "ExecutorStarted", "JobStarted", "JobSucceeded", "JobReported", "ShutdownStarted",
+		"ExecutorReleased",
 		"ExecutorStopped", "WorkerStopped",
 	}
 	// The loops do not wait for each other.
@@ -105,7 +106,8 @@ func TestEachEndOfAJobHasItsEvents(t *testing.T) {
 			shim.JobReported{Outcome: shim.OutcomeFailed, RetryIn: time.Hour}},
 		"back-off": {failure, 3, []string{"JobStarted", "JobErrored", "JobReported"},
 			shim.JobReported{Outcome: shim.OutcomeFailed, RetryIn: 2718282 * time.Microsecond}},
-		"last attempt": {shim.RetryIn(time.Hour, failure), 1, []string{"JobStarted", "JobErrored", "JobFailed", "JobReported"},
+		"last attempt": {shim.RetryIn(time.Hour, failure), 1, []string{"JobStarted", "JobErrored", "JobFailed",
+			"JobReported"},
 			shim.JobReported{Outcome: shim.OutcomePermanentlyFailed}},
 		"discard": {shim.Discard(failure), 3, []string{"JobStarted", "JobErrored", "JobFailed", "JobReported"},
 			shim.JobReported{Outcome: shim.OutcomePermanentlyFailed}},
@@ -125,8 +127,10 @@ func TestEachEndOfAJobHasItsEvents(t *testing.T) {
 				t.Errorf("events are %q, want %q", got, c.events)
 			}
 			reported := only[shim.JobReported](all)[0]
-			if reported.Outcome != c.reported.Outcome || reported.RetryIn.Truncate(time.Microsecond) != c.reported.RetryIn ||
-				!reported.Started || reported.Err != c.returned || reported.Duration <= 0 || reported.Job.TaskIdentifier != "task" {
+			if reported.Outcome != c.reported.Outcome ||
+				reported.RetryIn.Truncate(time.Microsecond) != c.reported.RetryIn ||
+				!reported.Started || reported.Err != c.returned || reported.Duration <= 0 ||
+				reported.Job.TaskIdentifier != "task" {
 				t.Errorf("reported %+v, want %+v", reported, c.reported)
 			}
 			if got := shim.OutcomeOf(reported.Job, c.returned); got != c.reported.Outcome {
@@ -176,7 +180,8 @@ func TestAnInterruptedJobAndOneThatNeverStartedAreReportedAsReturned(t *testing.
 	for _, claim := range only[shim.ClaimSucceeded](all) {
 		claimed += claim.Jobs
 	}
-	if outcomes[shim.OutcomeCompleted] != 99 || outcomes[shim.OutcomeReturned] != claimed-99 || started != 100 || claimed == 100 {
+	if outcomes[shim.OutcomeCompleted] != 99 || outcomes[shim.OutcomeReturned] != claimed-99 || started != 100 ||
+		claimed == 100 {
 		t.Errorf("of %d claimed jobs %d started, outcomes are %v", claimed, started, outcomes)
 	}
 	interrupted := only[shim.JobInterrupted](all)
@@ -184,7 +189,8 @@ func TestAnInterruptedJobAndOneThatNeverStartedAreReportedAsReturned(t *testing.
 		t.Errorf("interrupted: %+v", interrupted)
 	}
 	got := kinds(all, "Sweep", "Claim", "Executor", "Listen", "Job", "Cron")
-	want := []string{"WorkerStarted", "StopRequested", "ShutdownStarted", "ShutdownForced", "ShutdownFailed", "WorkerStopped"}
+	want := []string{"WorkerStarted", "StopRequested", "ShutdownStarted", "ShutdownForced", "ShutdownFailed",
+		"WorkerStopped"}
 	if !slices.Equal(got, want) {
 		t.Errorf("events are %q, want %q", got, want)
 	}

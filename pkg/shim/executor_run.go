@@ -90,7 +90,8 @@ func (e *executor) abandon() {
 		return
 	}
 	for _, job := range jobs {
-		o := outcome{job: job, verdict: verdictReturned, started: true, interrupted: true, duration: time.Since(started)}
+		o := outcome{job: job, verdict: verdictReturned, started: true, interrupted: true,
+			duration: time.Since(started)}
 		o.err = errDidNotReturn
 		o.message = o.err.Error()
 		e.deliver(o)

@@ -42,8 +42,10 @@ func TestAJobRunsWithItsDataAndDisappears(t *testing.T) {
 		t.Errorf("created at %s, run at %s", job.CreatedAt, job.RunAt)
 	}
 	q.await(`select not exists (select from graphile_worker.jobs)`)
-	w.logs.await(t, "INFO in the handler", "label=job", "worker_id="+w.ID(), "task_identifier=hello", fmt.Sprint("job_id=", id))
-	w.logs.await(t, "INFO job completed", "label=worker", "worker_id="+w.ID(), "task_identifier=hello", fmt.Sprint("job_id=", id), "duration_ms=")
+	w.logs.await(t, "INFO in the handler", "label=job", "worker_id="+w.ID(), "task_identifier=hello",
+		fmt.Sprint("job_id=", id))
+	w.logs.await(t, "INFO job completed", "label=worker", "worker_id="+w.ID(), "task_identifier=hello",
+		fmt.Sprint("job_id=", id), "duration_ms=")
 }
 
 func TestJobsStartInOrderOfPriorityRunAtAndId(t *testing.T) {
@@ -104,7 +106,8 @@ func TestAFailedAttemptIsStoredAndTriedAgainLater(t *testing.T) {
 		where attempts = 1 and locked_at is null and run_at between now() and now() + graphile_worker.backoff(1)`); n != 2 {
 		t.Errorf("%d jobs wait for their second attempt", n)
 	}
-	w.logs.await(t, "WARN job failed", "task_identifier=fail", "attempt=1", "max_attempts=25", "retry_in_ms=2718.28", "error=no such host")
+	w.logs.await(t, "WARN job failed", "task_identifier=fail", "attempt=1", "max_attempts=25", "retry_in_ms=2718.28",
+		"error=no such host")
 }
 
 func TestTheLastFailedAttemptIsCalledPermanent(t *testing.T) {
@@ -151,7 +154,8 @@ func TestAHandlerThatEndsItsGoroutineFailsItsJob(t *testing.T) {
 	if err := w.RunOnce(t.Context()); err != nil {
 		t.Fatal(err)
 	}
-	if got := value[string](q, `select last_error from graphile_worker.jobs`); !strings.HasPrefix(got, "handler ended its goroutine") {
+	if got := value[string](q, `select last_error from graphile_worker.jobs`); !strings.HasPrefix(got,
+		"handler ended its goroutine") {
 		t.Errorf("last error is %q", got)
 	}
 }

@@ -44,7 +44,8 @@ func newFetcher(in *intake, pollInterval time.Duration, heard adviceBox) *fetche
 	f := &fetcher{intake: in, advice: heard, lost: &lostClaims{intake: in}, aside: &aside{intake: in}}
 	f.suspects = &suspects{intake: in, aside: f.aside}
 	f.claims = &claims{
-		intake: in, aside: f.aside, suspects: f.suspects, pollInterval: pollInterval, answers: make(chan besideAnswer, claimsAtOnce),
+		intake: in, aside: f.aside, suspects: f.suspects, pollInterval: pollInterval,
+		answers: make(chan besideAnswer, claimsAtOnce),
 	}
 	f.sources = []jobSource{f.lost, f.aside, f.suspects, f.claims}
 	return f

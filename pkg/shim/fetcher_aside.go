@@ -85,7 +85,8 @@ func (a *aside) run(stop context.Context) error {
 
 // claimSingly claims one job and reads it. It reports whether it has accepted one: there may be none, or it was put
 // aside.
-func (a *aside) claimSingly(stop context.Context, set *taskSet, ask ration.Plan, claim claimUnreadFunc) (accepted bool, err error) {
+func (a *aside) claimSingly(stop context.Context, set *taskSet, ask ration.Plan,
+	claim claimUnreadFunc) (accepted bool, err error) {
 	if len(a.jobs) >= maxAside {
 		return false, errNoneReadable
 	}
@@ -119,7 +120,8 @@ func (a *aside) claimSingly(stop context.Context, set *taskSet, ask ration.Plan,
 }
 
 func (a *aside) put(job *Job, err error) {
-	a.logger.Warn("job cannot be read, worker will try once more", "task_identifier", job.TaskIdentifier, "job_id", job.ID, "error", err)
+	a.logger.Warn("job cannot be read, worker will try once more", "task_identifier", job.TaskIdentifier, "job_id",
+		job.ID, "error", err)
 	a.held.add([]*Job{job})
 	a.jobs = append(a.jobs, job)
 	a.again = time.Now().Add(readAgain)

@@ -111,7 +111,8 @@ func TestFlagsOfAnyKindFailTheirJobAlone(t *testing.T) {
 	q := newQueue(t)
 	for _, flags := range []string{`[]`, `["a"]`, `"a"`, `1`, `true`, `null`, `{"a": 1}`, `{}`} {
 		q.exec(`insert into graphile_worker._private_jobs (task_id, flags) select id, $2::text::jsonb
-		          from (select task_id as id from graphile_worker._private_jobs where id = $1) as t`, q.add("work", 1), flags)
+		          from (select task_id as id from graphile_worker._private_jobs where id = $1) as t`, q.add("work", 1),
+			flags)
 	}
 	ran := newExecutions()
 	w := q.worker(shim.Config{Concurrency: 2, ForbiddenFlags: []string{"b"}})

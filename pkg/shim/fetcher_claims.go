@@ -125,7 +125,8 @@ func (c *claims) claim(stop context.Context, set *taskSet, ask ration.Plan) erro
 	jobs := len(answer.jobs)
 	if err == nil {
 		if set.isLimited() {
-			limited := slices.ContainsFunc(answer.jobs, func(job *Job) bool { return set.byName[job.TaskIdentifier].limit > 0 })
+			limited := slices.ContainsFunc(answer.jobs,
+				func(job *Job) bool { return set.byName[job.TaskIdentifier].limit > 0 })
 			c.backlog.learn(func(r *ration.Ration) { r.Planned(ask, jobs, limited) })
 		}
 		c.suspects.noteClaim(jobs > 0)

@@ -22,7 +22,8 @@ func newFlood(t *testing.T, jobs int) (*fetcher, *pgxpool.Pool) {
 	admin := pgtest.Pool(t, url)
 	pgtest.Exec(t, admin, `select count(*) from graphile_worker.add_jobs(array(
 		select row('drop', '{}', null, null, null, null, null, null)::graphile_worker.job_spec from generate_series(1, $1::integer)))`, jobs)
-	q := &queries{pool: pgtest.Pool(t, url), schema: pgx.Identifier{"graphile_worker"}.Sanitize(), workerID: "gw-flood", worker: &host{}}
+	q := &queries{pool: pgtest.Pool(t, url), schema: pgx.Identifier{"graphile_worker"}.Sanitize(), workerID: "gw-flood",
+		worker: &host{}}
 	f := newIdle(q)
 	f.backlog.ration = learned(1, time.Microsecond)
 	f.look = true

@@ -20,7 +20,8 @@ type claimsUnderWay struct{ now, most atomic.Int64 }
 
 type isClaim struct{}
 
-func (c *claimsUnderWay) TraceQueryStart(ctx context.Context, _ *pgx.Conn, data pgx.TraceQueryStartData) context.Context {
+func (c *claimsUnderWay) TraceQueryStart(ctx context.Context, _ *pgx.Conn,
+	data pgx.TraceQueryStartData) context.Context {
 	if !strings.Contains(data.SQL, ".get_job_batch(") {
 		return ctx
 	}

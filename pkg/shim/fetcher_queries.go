@@ -30,7 +30,8 @@ type claimAnswer struct {
 //
 // Outcomes are not part of this statement. Claims and completions on two connections keep two cores of the server busy,
 // while in one exchange their times would add up. A refused outcome would also undo the claim.
-func (q *queries) claim(ctx context.Context, ask ration.Plan, lasting time.Duration, forbidden exclusions) (answer claimAnswer, err error) {
+func (q *queries) claim(ctx context.Context, ask ration.Plan, lasting time.Duration,
+	forbidden exclusions) (answer claimAnswer, err error) {
 	more, args := forbidden.argument(q.workerID, ask.Tasks, ask.Limit, rows.OrNull(lasting.Seconds()), forbidden.flags)
 	if ask.OfQueue > 1 { // each named argument has a cost
 		args = append(args, ask.OfQueue)
@@ -115,7 +116,8 @@ const onlyJobs = `
 	select j.id, j.task_identifier, j.payload, j.queue_name, j.priority, j.run_at, j.attempts, j.max_attempts, j.key, j.flags,
 	       j.lease, j.created_at, j.last_error, j.revision, null::double precision, null::boolean, null::integer from `
 
-func (q *queries) readClaim(ctx context.Context, tasks []string, sql string, args ...any) (answer claimAnswer, err error) {
+func (q *queries) readClaim(ctx context.Context, tasks []string, sql string,
+	args ...any) (answer claimAnswer, err error) {
 	err = q.callWhileHeard(ctx, func(ctx context.Context, conn *pgx.Conn) error {
 		answer = claimAnswer{}
 		found, err := conn.Query(ctx, q.text(sql), args...)

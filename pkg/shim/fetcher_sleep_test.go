@@ -235,7 +235,8 @@ func TestEveryJobIsPickedUpWithoutAPoll(t *testing.T) {
 				delays[i] = max(0, receive(t, started).Sub(committed))
 			}
 			slices.Sort(delays)
-			t.Logf("from commit to start: p50 %s, p99 %s, most %s", delays[total/2], delays[total*99/100], delays[total-1])
+			t.Logf("from commit to start: p50 %s, p99 %s, most %s", delays[total/2], delays[total*99/100],
+				delays[total-1])
 		})
 	}
 }

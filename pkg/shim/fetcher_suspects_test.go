@@ -18,7 +18,8 @@ func (q *queue) suspect(tasks ...string) {
 		  insert into graphile_worker._gw_suspects (job_id, queue_name)
 		  select j.id, j.queue_name from graphile_worker.jobs as j where j.task_identifier = any ($1)
 		  returning job_id)
-		update graphile_worker._private_jobs set job_queue_id = -2 where id in (select s.job_id from suspects as s)`, tasks)
+		update graphile_worker._private_jobs set job_queue_id = -2 where id in (select s.job_id from suspects as s)`,
+		tasks)
 }
 
 func TestAJobThatHasToRunAloneRunsWithNothingBesideIt(t *testing.T) {

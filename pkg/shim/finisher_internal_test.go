@@ -29,7 +29,8 @@ func TestAnOutcomeTheDatabaseRefusesDoesNotKeepBackTheOthers(t *testing.T) {
 		}
 		return done, nil
 	}
-	f := &finisher{loop: loop{queries: &queries{}, logger: slog.New(slog.DiscardHandler), fail: func(err error) { t.Error(err) }}}
+	f := &finisher{loop: loop{queries: &queries{}, logger: slog.New(slog.DiscardHandler),
+		fail: func(err error) { t.Error(err) }}}
 	f.write(t.Context(), "fail", outcomes, call)
 	if len(written) != 3 || written[1] != "plain" || written[2] != `"\u2192"` || f.unwritten != 0 {
 		t.Errorf("written are %v, unwritten %d", written, f.unwritten)
@@ -45,7 +46,8 @@ func TestOutcomesAreWrittenAgainUntilTheDatabaseTakesThem(t *testing.T) {
 		}
 		return applied{1: {}}, nil
 	}
-	f := &finisher{loop: loop{queries: &queries{}, logger: slog.New(slog.DiscardHandler), fail: func(err error) { t.Error(err) }}}
+	f := &finisher{loop: loop{queries: &queries{}, logger: slog.New(slog.DiscardHandler),
+		fail: func(err error) { t.Error(err) }}}
 	f.write(t.Context(), "complete", []outcome{{job: newHeldJob(1)}}, call)
 	if tries != 3 || f.unwritten != 0 {
 		t.Errorf("%d tries, %d unwritten", tries, f.unwritten)
@@ -55,7 +57,8 @@ func TestOutcomesAreWrittenAgainUntilTheDatabaseTakesThem(t *testing.T) {
 func TestAMissingFunctionEndsTheWorkerWithoutRetries(t *testing.T) {
 	var cause error
 	call := func(context.Context, []outcome) (applied, error) { return nil, &pgconn.PgError{Code: "42883"} }
-	f := &finisher{loop: loop{queries: &queries{}, logger: slog.New(slog.DiscardHandler), fail: func(err error) { cause = err }}}
+	f := &finisher{loop: loop{queries: &queries{}, logger: slog.New(slog.DiscardHandler),
+		fail: func(err error) { cause = err }}}
 	f.write(t.Context(), "complete", []outcome{{job: newHeldJob(1)}}, call)
 	if sqlstate.Of(cause) != "42883" || f.unwritten != 1 {
 		t.Errorf("cause is %v, %d unwritten", cause, f.unwritten)

@@ -57,7 +57,10 @@ func (p *parts) letGo() {
 
 // find returns the slot of a claim: the one in use for it, or a free one.
 func (p *parts) find(lease int64) int {
-	at := slices.IndexFunc(p.byClaim, func(claim []outcome) bool { return len(claim) == 0 || claim[0].job.Lease == lease })
+	at := slices.IndexFunc(p.byClaim, func(claim []outcome) bool {
+		return len(claim) == 0 ||
+			claim[0].job.Lease == lease
+	})
 	if at < 0 {
 		at = len(p.byClaim)
 		p.byClaim = append(p.byClaim, nil)
@@ -71,7 +74,8 @@ func (q *queries) complete(ctx context.Context, outcomes []outcome) (applied, er
 	var err error
 	results := resultsOf(outcomes)
 	if results == nil && slices.Max(leases) == slices.Min(leases) {
-		err = q.row(ctx, &completed, `select S._gw_complete_claim($1::text, $2::bigint[], $3::bigint)`, q.workerID, ids, leases[0])
+		err = q.row(ctx, &completed, `select S._gw_complete_claim($1::text, $2::bigint[], $3::bigint)`, q.workerID, ids,
+			leases[0])
 	} else {
 		err = q.row(ctx, &completed, `
 			select case when pg_catalog.count(*) operator(pg_catalog.<) pg_catalog.cardinality($2::bigint[])
@@ -140,7 +144,8 @@ func (q *queries) fail(ctx context.Context, outcomes []outcome) (applied, error)
 	failures := make([]failure, len(outcomes))
 	for i, o := range outcomes {
 		failures[i] = failure{
-			ID: o.job.ID, Lease: o.lease, Message: o.message, RetryIn: inSeconds(o.delay), Payload: o.payload, Permanent: o.permanent,
+			ID: o.job.ID, Lease: o.lease, Message: o.message, RetryIn: inSeconds(o.delay), Payload: o.payload,
+			Permanent: o.permanent,
 		}
 	}
 	list, err := encodePayload(failures) // keeps the text of the payloads
@@ -168,7 +173,8 @@ func (q *queries) apply(ctx context.Context, sql string, args ...any) (done appl
 		var id int64
 		var became fate
 		var delay float64
-		_, err = pgx.ForEachRow(rows, []any{&id, &became.state, &became.attempts, &became.maxAttempts, &delay, &became.next}, func() error {
+		_, err = pgx.ForEachRow(rows, []any{&id, &became.state, &became.attempts, &became.maxAttempts, &delay,
+			&became.next}, func() error {
 			became.retryIn = seconds.Duration(delay)
 			done[id] = became
 			return nil

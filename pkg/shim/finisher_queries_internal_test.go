@@ -20,7 +20,8 @@ func TestCompletedJobsArePartedByTheirClaims(t *testing.T) {
 		t.Errorf("a few jobs are written in %d parts", len(got))
 	}
 	mixed := func(large, small int64) []int64 {
-		return slices.Concat(slices.Repeat([]int64{large}, leastPart), slices.Repeat([]int64{small, large + 1}, leastPart/2),
+		return slices.Concat(slices.Repeat([]int64{large}, leastPart), slices.Repeat([]int64{small, large + 1},
+			leastPart/2),
 			slices.Repeat([]int64{large, large + 1}, leastPart))
 	}
 	for _, leases := range [][]int64{mixed(1, 9), mixed(11, 19), mixed(21, 29)} {

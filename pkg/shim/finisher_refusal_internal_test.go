@@ -19,8 +19,10 @@ func TestACallThatAMigrationHasOvertakenIsRepeated(t *testing.T) {
 	const claim = "get_job_batch(text,text[],integer) line 78 at assignment"
 	for where, want := range map[string]struct{ repeated, isMistake bool }{
 		"": {isMistake: true}, // of the worker's own statement
-		"PL/pgSQL function graphile_worker." + claim:                                                     {repeated: true, isMistake: true},
-		"PL/pgSQL-Funktion graphile_worker." + claim:                                                     {repeated: true, isMistake: true},
+		"PL/pgSQL function graphile_worker." +
+			claim: {repeated: true, isMistake: true},
+		"PL/pgSQL-Funktion graphile_worker." +
+			claim: {repeated: true, isMistake: true},
 		"PL/pgSQL function public.audit() line 1 at PERFORM\nPL/pgSQL function graphile_worker." + claim: {},
 	} {
 		for passes := range 3 { // an upgrade may commit several migrations
@@ -37,8 +39,10 @@ func TestACallThatAMigrationHasOvertakenIsRepeated(t *testing.T) {
 			if isCured := err == nil; isCured != (want.repeated && passes > 0) {
 				t.Errorf("%q: error %v after %d calls", where, err, calls)
 			}
-			if err != nil && (sqlstate.IsMistake(err) != want.isMistake || sqlstate.IsRefusedOutcome(err) == want.isMistake) {
-				t.Errorf("%q: is a mistake %t, a refusal %t", where, sqlstate.IsMistake(err), sqlstate.IsRefusedOutcome(err))
+			if err != nil && (sqlstate.IsMistake(err) != want.isMistake ||
+				sqlstate.IsRefusedOutcome(err) == want.isMistake) {
+				t.Errorf("%q: is a mistake %t, a refusal %t", where, sqlstate.IsMistake(err),
+					sqlstate.IsRefusedOutcome(err))
 			}
 		}
 	}
@@ -66,9 +70,11 @@ func TestAnErrorThatDoesNotPassIsARefusal(t *testing.T) {
 					}
 					return done, nil
 				}
-				f := &finisher{loop: loop{queries: &queries{}, logger: slog.New(slog.DiscardHandler), fail: func(err error) { t.Error(err) }}}
+				f := &finisher{loop: loop{queries: &queries{}, logger: slog.New(slog.DiscardHandler),
+					fail: func(err error) { t.Error(err) }}}
 				f.write(t.Context(), "fail", []outcome{
-					{job: newHeldJob(1), verdict: verdictFailed}, {job: newHeldJob(2), verdict: verdictFailed}, {job: newHeldJob(3), verdict: verdictFailed},
+					{job: newHeldJob(1), verdict: verdictFailed}, {job: newHeldJob(2), verdict: verdictFailed},
+					{job: newHeldJob(3), verdict: verdictFailed},
 				}, call)
 				want := []int64{2}
 				if passes {

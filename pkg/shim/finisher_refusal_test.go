@@ -33,18 +33,22 @@ func TestAnOutcomeThatTheDatabaseRefusesFailsItsJobWithThatError(t *testing.T) {
 		lastError                   []string
 		attempts                    int
 	}{
-		"a completion": {"delete", "old.priority = 7", raise, nil, 3, shim.OutcomeFailed, []string{"complete job: ", "not today"}, 1},
+		"a completion": {"delete", "old.priority = 7", raise, nil, 3, shim.OutcomeFailed,
+			[]string{"complete job: ", "not today"}, 1},
 		"a completion at the last attempt": {"delete", "old.priority = 7", raise, nil, 1,
 			shim.OutcomePermanentlyFailed, []string{"not today"}, 1},
-		"a completion, by a code of its own": {"delete", "old.priority = 7", `raise exception 'not today' using errcode = 'AB001'`, nil, 3,
+		"a completion, by a code of its own": {"delete", "old.priority = 7",
+			`raise exception 'not today' using errcode = 'AB001'`, nil, 3,
 			shim.OutcomeFailed, []string{"not today (SQLSTATE AB001)"}, 1},
 		"a completion, by an arithmetic error": {"delete", "old.priority = 7", `perform 1 / 0`, nil, 3,
 			shim.OutcomeFailed, []string{"division by zero"}, 1},
-		"a completion, by a mistake in the trigger": {"delete", "old.priority = 7", `insert into audit (id) values (old.id)`, nil, 3,
+		"a completion, by a mistake in the trigger": {"delete", "old.priority = 7",
+			`insert into audit (id) values (old.id)`, nil, 3,
 			shim.OutcomeFailed, []string{`relation "audit" does not exist`}, 1},
 		"a snooze": {"update", "old.priority = 7 and new.attempts < old.attempts", raise, shim.Snooze(time.Hour), 3,
 			shim.OutcomeFailed, []string{"snoozed for 1h0m0s\"\nreturn job: ", "not today"}, 1},
-		"a retry": {"update", "old.priority = 7 and new.run_at > now() + interval '30 minutes'", raise, shim.RetryIn(time.Hour, failure), 3,
+		"a retry": {"update", "old.priority = 7 and new.run_at > now() + interval '30 minutes'", raise,
+			shim.RetryIn(time.Hour, failure), 3,
 			shim.OutcomeFailed, []string{"no luck\"\nfail job: ", "not today"}, 1},
 		"a failure that is not permanent": {"update",
 			"old.priority = 7 and new.last_error is not null and new.attempts < new.max_attempts", raise, failure, 3,
@@ -58,7 +62,8 @@ func TestAnOutcomeThatTheDatabaseRefusesFailsItsJobWithThatError(t *testing.T) {
 			w.Handle("good", func(context.Context, *shim.Job) error { return nil })
 			w.Handle("bad", func(context.Context, *shim.Job) error { return c.returned })
 			q.exec(`select graphile_worker.add_job('good', queue_name => nullif(n % 3, 0)::text) from generate_series(1, 20) as n`)
-			q.exec(`select graphile_worker.add_job('bad', queue_name => 'q', priority => 7, max_attempts => $1)`, c.maxAttempts)
+			q.exec(`select graphile_worker.add_job('bad', queue_name => 'q', priority => 7, max_attempts => $1)`,
+				c.maxAttempts)
 			runOnce(t, w)
 
 			var bad []shim.JobReported
@@ -128,7 +133,8 @@ func TestAJobThatNothingCanBeWrittenOfIsLeftLocked(t *testing.T) {
 	other = q.add("task", 1)
 	q.await(`select not exists (select from graphile_worker.jobs where id = $1::bigint)`, other)
 	again.stop()
-	if n := runs.Load(); n != 1 || !value[bool](q, `select locked_by = $2 from graphile_worker.jobs where id = $1::bigint`, id, w.ID()) {
+	if n := runs.Load(); n != 1 || !value[bool](q,
+		`select locked_by = $2 from graphile_worker.jobs where id = $1::bigint`, id, w.ID()) {
 		t.Errorf("the job ran %d times, or its lock is gone", n)
 	}
 }

@@ -89,7 +89,8 @@ func (f *finisher) tell(o outcome, end Outcome, became fate) {
 		emit(f.events, JobFailed{Job: o.job.shown(), Duration: o.duration, Err: o.err})
 	}
 	reported := JobReported{
-		Job: o.job.shown(), Outcome: end, Started: o.started, Duration: o.duration, Err: o.err, Attempts: became.attempts,
+		Job: o.job.shown(), Outcome: end, Started: o.started, Duration: o.duration, Err: o.err,
+		Attempts: became.attempts,
 	}
 	if end == OutcomeFailed || end == OutcomeSnoozed {
 		reported.RetryIn = became.retryIn

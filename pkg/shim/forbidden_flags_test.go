@@ -76,7 +76,8 @@ func TestWhileForbiddenFlagsAreUnknownNothingIsClaimed(t *testing.T) {
 		"error": {func() error { return errors.New("no answer") }, "ask for forbidden flags: no answer"},
 		"panic": {func() error { panic("no answer") }, "ask for forbidden flags: panic: no answer"},
 		// As if the function had asked a database for what is not there: no mistake of the worker's.
-		"a mistake": {func() error { return &pgconn.PgError{Code: "42P01", Message: "undefined table"} }, "ask for forbidden flags: : undefined table"},
+		"a mistake": {func() error { return &pgconn.PgError{Code: "42P01", Message: "undefined table"} },
+			"ask for forbidden flags: : undefined table"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			q := newQueue(t)
@@ -109,7 +110,8 @@ func TestAListAndAFunctionOfForbiddenFlagsExcludeEachOther(t *testing.T) {
 		ForbiddenFlags:     []string{"a"},
 		ForbiddenFlagsFunc: func(context.Context) ([]string, error) { return nil, nil },
 	})
-	if err == nil || !strings.Contains(err.Error(), "a list of forbidden flags and a function for them exclude each other") {
+	if err == nil || !strings.Contains(err.Error(),
+		"a list of forbidden flags and a function for them exclude each other") {
 		t.Errorf("error is %v", err)
 	}
 }

@@ -59,7 +59,8 @@ var entries = map[string]func(w *shim.Worker, task string, err error){
 		w.Handle(task, func(context.Context, *shim.Job) error { panic(err) })
 	},
 	"Backoff": func(w *shim.Worker, task string, err error) {
-		w.Handle(task, func(context.Context, *shim.Job) error { return err }, shim.Backoff(func(int) time.Duration { panic(err) }))
+		w.Handle(task, func(context.Context, *shim.Job) error { return err },
+			shim.Backoff(func(int) time.Duration { panic(err) }))
 	},
 	"Backoff that exits": func(w *shim.Worker, task string, err error) {
 		w.Handle(task, func(context.Context, *shim.Job) error { return err },
@@ -132,7 +133,8 @@ var entries = map[string]func(w *shim.Worker, task string, err error){
 		})
 	},
 	"Timeout": func(w *shim.Worker, task string, err error) {
-		w.Handle(task, func(ctx context.Context, _ *shim.Job) error { <-ctx.Done(); return err }, shim.Timeout(time.Millisecond))
+		w.Handle(task, func(ctx context.Context, _ *shim.Job) error { <-ctx.Done(); return err },
+			shim.Timeout(time.Millisecond))
 	},
 }
 
@@ -173,7 +175,8 @@ func TestAnErrorWhoseMethodsFailOnlyFailsItsAttempt(t *testing.T) {
 		}
 		if got := value[string](q, `
 			select format('%s attempts, free %s: %s', attempts, locked_at is null, last_error)
-			  from graphile_worker.jobs where task_identifier = $1`, task); !strings.HasPrefix(got, fmt.Sprintf("%d attempts, free t: ", attempts)) ||
+			  from graphile_worker.jobs where task_identifier = $1`, task); !strings.HasPrefix(got,
+			fmt.Sprintf("%d attempts, free t: ", attempts)) ||
 			!strings.Contains(got, text) {
 			t.Errorf("%s: %.300s, want %s", task, got, text)
 		}
@@ -254,11 +257,13 @@ func TestANilPointerToAnErrorOfOursFailsItsAttempt(t *testing.T) {
 	w := q.worker(shim.Config{})
 	var tasks []string
 	for _, err := range []error{
-		(*shim.SnoozeError)(nil), (*shim.RateLimitedError)(nil), (*shim.RetryError)(nil), (*shim.DiscardError)(nil), (*shim.BatchError)(nil),
+		(*shim.SnoozeError)(nil), (*shim.RateLimitedError)(nil), (*shim.RetryError)(nil), (*shim.DiscardError)(nil),
+		(*shim.BatchError)(nil),
 		(*shim.TimeoutError)(nil), (*shim.RefusedError)(nil),
 	} {
 		w.Handle(fmt.Sprintf("%T", err), func(context.Context, *shim.Job) error { return err })
-		w.Handle(fmt.Sprintf("wrapped %T", err), func(context.Context, *shim.Job) error { return fmt.Errorf("wrapped: %w", err) })
+		w.Handle(fmt.Sprintf("wrapped %T", err),
+			func(context.Context, *shim.Job) error { return fmt.Errorf("wrapped: %w", err) })
 		tasks = append(tasks, fmt.Sprintf("%T", err), fmt.Sprintf("wrapped %T", err))
 	}
 	q.exec(`select graphile_worker.add_job(task, '[1]') from unnest($1::text[]) as task`, tasks)

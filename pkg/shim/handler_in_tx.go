@@ -22,7 +22,8 @@ func TypedTx[T any](fn func(ctx context.Context, tx pgx.Tx, payload T, job *Job)
 		return nil
 	}
 	return func(ctx context.Context, tx pgx.Tx, job *Job) error {
-		return Typed(func(ctx context.Context, payload T, job *Job) error { return fn(ctx, tx, payload, job) })(ctx, job)
+		return Typed(func(ctx context.Context, payload T, job *Job) error { return fn(ctx, tx, payload, job) })(ctx,
+			job)
 	}
 }
 

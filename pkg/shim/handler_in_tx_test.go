@@ -204,7 +204,8 @@ func TestAHandlerThatEndsTheTransactionBySQLFails(t *testing.T) {
 	q.addOrders(1, map[int]string{1: "sql commit"})
 	runOnce(t, q.orderly(q.pool, shim.Config{}))
 	q.wantLeft("1:1 scheduled")
-	if last := value[string](q, `select last_error from graphile_worker._private_jobs`); !strings.Contains(last, "has ended the transaction") {
+	if last := value[string](q, `select last_error from graphile_worker._private_jobs`); !strings.Contains(last,
+		"has ended the transaction") {
 		t.Errorf("last error is %q", last)
 	}
 }
@@ -237,7 +238,8 @@ func TestTheTransactionOfALostJobIsRolledBack(t *testing.T) {
 	runOnce(t, w)
 	q.wantOrders(1, 1)
 	q.wantLeft("1:2 running")
-	if reported := only[shim.JobReported](events()); len(reported) != 1 || reported[0].Outcome != shim.OutcomeLeaseLost {
+	if reported := only[shim.JobReported](events()); len(reported) != 1 ||
+		reported[0].Outcome != shim.OutcomeLeaseLost {
 		t.Errorf("reported %+v", reported)
 	}
 }
@@ -286,7 +288,8 @@ func TestAHandlerIsNotLetUseWhatTheWorkerDoes(t *testing.T) {
 		kept = tx
 		_, completion := shim.CompletionOf([]*shim.Job{job})
 		for name, err := range map[string]error{
-			"CompleteTx": job.CompleteTx(ctx, tx), "CompletionOf": completion, "Commit": tx.Commit(ctx), "Rollback": tx.Rollback(ctx),
+			"CompleteTx": job.CompleteTx(ctx, tx), "CompletionOf": completion, "Commit": tx.Commit(ctx),
+			"Rollback": tx.Rollback(ctx),
 		} {
 			if err == nil || !strings.Contains(err.Error(), "the worker") {
 				t.Errorf("%s returned %v", name, err)
@@ -322,7 +325,8 @@ func TestATimeoutUndoesTheTransaction(t *testing.T) {
 	runOnce(t, w)
 	q.wantOrders(1, 1)
 	q.wantLeft("1:1 scheduled")
-	if last := value[string](q, `select last_error from graphile_worker._private_jobs`); !strings.HasPrefix(last, "timed out after 100ms") {
+	if last := value[string](q, `select last_error from graphile_worker._private_jobs`); !strings.HasPrefix(last,
+		"timed out after 100ms") {
 		t.Errorf("last error is %q", last)
 	}
 }

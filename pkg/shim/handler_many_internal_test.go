@@ -133,7 +133,8 @@ func TestALoneJobOfAHandlerOfSeveralIsEnded(t *testing.T) {
 		"lost":     {func(e *executor, job *Job) { e.interrupt(job, ErrLeaseLost) }, ErrLeaseLost},
 	} {
 		jobs := heldJobs(1)
-		e := &executor{crew: &crew{backlog: newBacklog(ration.New(1, 0)), outcomes: make(chan outcome, 1), handling: t.Context()}}
+		e := &executor{crew: &crew{backlog: newBacklog(ration.New(1, 0)), outcomes: make(chan outcome, 1),
+			handling: t.Context()}}
 		e.begin(jobs)
 		e.execute(jobs, timedEntryOf(time.Hour, func(ctx context.Context, _ []*Job) []error {
 			c.end(e, jobs[0])
@@ -168,7 +169,8 @@ func TestSeveralJobsWhoseHandlerIsLeftBehindAreReturned(t *testing.T) {
 	started, end := make(chan struct{}), make(chan struct{})
 	left := make(chan struct{})
 	e := &executor{
-		crew: &crew{backlog: newBacklog(ration.New(1, 0)), outcomes: outcomes, handling: t.Context()}, stopped: func() {},
+		crew:    &crew{backlog: newBacklog(ration.New(1, 0)), outcomes: outcomes, handling: t.Context()},
+		stopped: func() {},
 	}
 	e.begin(jobs)
 	go func() {
@@ -188,7 +190,8 @@ func TestSeveralJobsWhoseHandlerIsLeftBehindAreReturned(t *testing.T) {
 	for o := range outcomes {
 		got = append(got, fmt.Sprint(o.job.ID, o.verdict, o.interrupted))
 	}
-	if want := []string{fmt.Sprint(1, verdictReturned, true), fmt.Sprint(2, verdictReturned, true)}; !slices.Equal(got, want) {
+	if want := []string{fmt.Sprint(1, verdictReturned, true), fmt.Sprint(2, verdictReturned, true)}; !slices.Equal(got,
+		want) {
 		t.Errorf("outcomes %v, want %v", got, want)
 	}
 }

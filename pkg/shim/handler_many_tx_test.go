@@ -16,7 +16,8 @@ import (
 
 // manyOrders registers the handler of orders that are written in one transaction. It does what each of them says.
 func (q *queue) manyOrders(w *worker, most int, options ...shim.TaskOption) {
-	shim.HandleManyTx(w.Worker, "order", most, func(ctx context.Context, tx pgx.Tx, orders []order, jobs []*shim.Job) error {
+	shim.HandleManyTx(w.Worker, "order", most, func(ctx context.Context, tx pgx.Tx, orders []order,
+		jobs []*shim.Job) error {
 		for i, o := range orders {
 			if err := handleOrder(ctx, tx, o, jobs[i]); err != nil {
 				return err
@@ -38,7 +39,8 @@ func TestJobsOfAManyTxHandlerShareATransactionInTheirOrder(t *testing.T) {
 	w := q.worker(shim.Config{Concurrency: 1})
 	events := record(w)
 	most := 0
-	shim.HandleManyTx(w.Worker, "order", 100, func(ctx context.Context, tx pgx.Tx, orders []order, jobs []*shim.Job) error {
+	shim.HandleManyTx(w.Worker, "order", 100, func(ctx context.Context, tx pgx.Tx, orders []order,
+		jobs []*shim.Job) error {
 		most = max(most, len(jobs))
 		for i, o := range orders {
 			if err := errors.Join(write(ctx, tx, o.N), jobs[i].SetResult(o.N)); err != nil {
@@ -51,7 +53,8 @@ func TestJobsOfAManyTxHandlerShareATransactionInTheirOrder(t *testing.T) {
 	runOnce(t, w)
 	q.wantOrders(400)
 	q.wantLeft("")
-	if n := q.transactions(); n >= 400 || most < 2 || most > 100 { // how many share one depends on how fast the machine is
+	if n := q.transactions(); n >= 400 || most < 2 ||
+		most > 100 { // how many share one depends on how fast the machine is
 		t.Errorf("there were %d transactions, of up to %d jobs", n, most)
 	}
 	// Answers to concurrent claims may overtake each other, so only the jobs of one call have an order.
@@ -107,7 +110,8 @@ func TestOnlyTheJobThatFailsAloneHasFailed(t *testing.T) {
 				t.Errorf("last error is %q, want %q", last, c.lastError)
 			}
 			all := events()
-			if ends, started := len(ends(all)), len(only[shim.JobStarted](all)); ends != someOrders || started != someOrders {
+			if ends, started := len(ends(all)), len(only[shim.JobStarted](all)); ends != someOrders ||
+				started != someOrders {
 				t.Errorf("%d jobs were started, %d outcomes were reported", started, ends)
 			}
 		})
@@ -125,9 +129,11 @@ type group struct {
 
 // inGroup registers a handler that calls within in its first call for at least three jobs, after it has written the
 // orders.
-func (q *queue) inGroup(w *worker, within func(ctx context.Context, jobs []*shim.Job) error, options ...shim.TaskOption) *group {
+func (q *queue) inGroup(w *worker, within func(ctx context.Context, jobs []*shim.Job) error,
+	options ...shim.TaskOption) *group {
 	g := &group{}
-	shim.HandleManyTx(w.Worker, "order", 10, func(ctx context.Context, tx pgx.Tx, orders []order, jobs []*shim.Job) error {
+	shim.HandleManyTx(w.Worker, "order", 10, func(ctx context.Context, tx pgx.Tx, orders []order,
+		jobs []*shim.Job) error {
 		var numbers []int
 		for _, o := range orders {
 			numbers = append(numbers, o.N)
@@ -152,9 +158,11 @@ func TestACanceledOrLostJobRollsTheCallBackAndTheOthersRunAgainWithoutIt(t *test
 		sql, left string
 		awaits    bool
 	}{
-		"canceled":             {`select graphile_worker.cancel_jobs(array[$1::bigint])`, "%d:3 failed", true},
-		"lost":                 {`update graphile_worker._private_jobs set locked_by = 'other' where id = $1`, "%d:1 running", true},
-		"lost, without notice": {`update graphile_worker._private_jobs set locked_by = 'other' where id = $1`, "%d:1 running", false},
+		"canceled": {`select graphile_worker.cancel_jobs(array[$1::bigint])`, "%d:3 failed", true},
+		"lost": {`update graphile_worker._private_jobs set locked_by = 'other' where id = $1`,
+			"%d:1 running", true},
+		"lost, without notice": {`update graphile_worker._private_jobs set locked_by = 'other' where id = $1`,
+			"%d:1 running", false},
 	} {
 		t.Run(name, func(t *testing.T) {
 			q := newOrders(t)
@@ -222,7 +230,8 @@ func TestAnInterruptedCallReturnsAllItsJobsUncounted(t *testing.T) {
 		t.Errorf("%d jobs have lost an attempt", n)
 	}
 	q.wantOrders(g.orders[0] - 1)
-	if written, left := value[int](q, `select count(*) from orders`), q.jobs(); written != g.orders[0]-1 || written+left != someOrders || g.after != nil {
+	if written, left := value[int](q, `select count(*) from orders`), q.jobs(); written != g.orders[0]-1 ||
+		written+left != someOrders || g.after != nil {
 		t.Errorf("%d orders were written, %d are left, and there were calls for %v", written, left, g.after)
 	}
 }

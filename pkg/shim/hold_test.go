@@ -35,8 +35,9 @@ func newRenewal(t *testing.T, age time.Duration) *renewal {
 	r := &renewal{
 		heartbeater: &heartbeater{
 			loop: loop{queries: queries, logger: logger},
-			crew: &crew{handling: t.Context()}, advice: newAdviceBox(), backlog: newBacklog(ration.New(1, 0)), listenBroke: new(atomic.Bool),
-			register: func(context.Context) error { return nil }, isOutdated: func() bool { return false },
+			crew: &crew{handling: t.Context()}, advice: newAdviceBox(), backlog: newBacklog(ration.New(1, 0)),
+			listenBroke: new(atomic.Bool),
+			register:    func(context.Context) error { return nil }, isOutdated: func() bool { return false },
 		},
 		finisher: &finisher{loop: loop{queries: queries, logger: logger, fail: fail}},
 		pool:     pool,
@@ -91,7 +92,8 @@ func TestAnOldLockIsRenewedWithItsQueueAndTheNewLeaseCounts(t *testing.T) {
 	if err != nil || !together {
 		t.Errorf("the queue's lock is as old as its job's: %v, %v", together, err)
 	}
-	r.finisher.write(t.Context(), "complete", []outcome{{job: r.jobs[0]}, {job: r.jobs[1]}}, r.finisher.queries.complete)
+	r.finisher.write(t.Context(), "complete", []outcome{{job: r.jobs[0]}, {job: r.jobs[1]}},
+		r.finisher.queries.complete)
 	r.expectJobs(t, 0)
 }
 
@@ -100,7 +102,8 @@ func TestAYoungLockIsLeftAlone(t *testing.T) {
 	r.renew(t)
 	for i, job := range r.jobs {
 		if job.hold.lease.Load() != job.Lease || r.contexts[i].Err() != nil {
-			t.Errorf("lease of job %d changed from %d to %d, context: %v", job.ID, job.Lease, job.hold.lease.Load(), r.contexts[i].Err())
+			t.Errorf("lease of job %d changed from %d to %d, context: %v", job.ID, job.Lease, job.hold.lease.Load(),
+				r.contexts[i].Err())
 		}
 	}
 }
@@ -130,26 +133,28 @@ func TestAnOutcomeThatCrossesARenewalIsWrittenByTheNewLease(t *testing.T) {
 		t.Fatal(err)
 	}
 	calls := 0
-	r.finisher.write(t.Context(), "complete", []outcome{{job: job}}, func(ctx context.Context, batch []outcome) (applied, error) {
-		done, err := r.finisher.queries.complete(ctx, batch)
-		if calls++; calls == 1 { // refused: now the answer to the renewal comes in
-			if done == nil || len(done) > 0 {
-				t.Error("the old lease was accepted")
+	r.finisher.write(t.Context(), "complete", []outcome{{job: job}},
+		func(ctx context.Context, batch []outcome) (applied, error) {
+			done, err := r.finisher.queries.complete(ctx, batch)
+			if calls++; calls == 1 { // refused: now the answer to the renewal comes in
+				if done == nil || len(done) > 0 {
+					t.Error("the old lease was accepted")
+				}
+				go func() {
+					job.hold.lease.Store(answer.leases[job.ID])
+					job.hold.renewing.Unlock()
+				}()
 			}
-			go func() {
-				job.hold.lease.Store(answer.leases[job.ID])
-				job.hold.renewing.Unlock()
-			}()
-		}
-		return done, err
-	})
+			return done, err
+		})
 	r.expectJobs(t, 1)
 }
 
 func (r *renewal) expectJobs(t *testing.T, want int) {
 	t.Helper()
 	var jobs int
-	if err := r.pool.QueryRow(t.Context(), `select count(*) from graphile_worker.jobs`).Scan(&jobs); err != nil || jobs != want {
+	if err := r.pool.QueryRow(t.Context(), `select count(*) from graphile_worker.jobs`).Scan(&jobs); err != nil ||
+		jobs != want {
 		t.Errorf("there are %d jobs, want %d: %v", jobs, want, err)
 	}
 }

@@ -65,7 +65,8 @@ func TestWhateverIsInTheTableAnIdleWorkerAsksForJobsNoMore(t *testing.T) {
 				}
 				claims, ticks, others := calls.takeCounts()
 				minutes := int(time.Since(began)/time.Minute) + 1
-				if claims <= 1 && ticks <= minutes && len(others) <= 2*minutes { // a sweep a minute looks at the schema, too
+				if claims <= 1 && ticks <= minutes &&
+					len(others) <= 2*minutes { // a sweep a minute looks at the schema, too
 					break
 				}
 				if try == 10 {

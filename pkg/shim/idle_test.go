@@ -80,7 +80,8 @@ func TestAnIdleWorkerCostsTwoConnectionsAQueryAPollABeatAndATickAMinute(t *testi
 					break
 				}
 				if try == 3 {
-					t.Fatalf("in the time of %d polls and a beat there were %d claims, %d cron ticks, and %q", polls, claims, ticks, others)
+					t.Fatalf("in the time of %d polls and a beat there were %d claims, %d cron ticks, and %q", polls,
+						claims, ticks, others)
 				}
 			}
 			// Whenever a beat meets a poll, there is one more connection for a while.

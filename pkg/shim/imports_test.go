@@ -15,7 +15,8 @@ func TestThePackageBringsAlongNothingThatOnlySomeProgramsWant(t *testing.T) {
 		t.Fatalf("the list of what the package imports is\n%s", output)
 	}
 	for _, path := range strings.Fields(string(output)) {
-		for _, foreign := range []string{"prometheus", "opentelemetry", "jackc/tern", "spf13", "gw/pkg/gwprom", "gw/pkg/gwotel", "gw/pkg/shimtest"} {
+		for _, foreign := range []string{"prometheus", "opentelemetry", "jackc/tern", "spf13", "gw/pkg/gwprom",
+			"gw/pkg/gwotel", "gw/pkg/shimtest"} {
 			if strings.Contains(path, foreign) {
 				t.Errorf("it imports %s", path)
 			}

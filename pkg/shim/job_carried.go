@@ -20,7 +20,8 @@ func (q *queries) readCarried(ctx context.Context, jobs []*Job) {
 	}
 	err := q.call(ctx, func(ctx context.Context, conn *pgx.Conn) error {
 		rows, err := conn.Query(ctx, q.text(`
-			select c.job_id, c.context::text from S._gw_job_contexts($1::bigint[], $2::integer[]) as c`), ids, revisions)
+			select c.job_id, c.context::text from S._gw_job_contexts($1::bigint[], $2::integer[]) as c`), ids,
+			revisions)
 		if err != nil {
 			return err
 		}

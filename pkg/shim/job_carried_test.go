@@ -44,11 +44,13 @@ const sent = `
 func TestWhatAContextHoldsIsSentBesideTheJob(t *testing.T) {
 	clientsWith(t, shim.ClientConfig{Propagator: letters{}}, func(t *testing.T, q *queue, client *shim.Client) {
 		ctx := withLetter(t.Context(), "é")
-		first := one(t)(client.Add(ctx, "a", map[string]int{"n": 1}, &shim.AddOptions{JobKey: "key", QueueName: "queue"}))
+		first := one(t)(client.Add(ctx, "a", map[string]int{"n": 1},
+			&shim.AddOptions{JobKey: "key", QueueName: "queue"}))
 		if first.TaskIdentifier != "a" || first.QueueName != "queue" || first.Key != "key" {
 			t.Errorf("the answer is %+v", first)
 		}
-		again := one(t)(client.Add(ctx, "a", map[string]int{"n": 1}, &shim.AddOptions{JobKey: "key", JobKeyMode: shim.UnsafeDedupe}))
+		again := one(t)(client.Add(ctx, "a", map[string]int{"n": 1},
+			&shim.AddOptions{JobKey: "key", JobKeyMode: shim.UnsafeDedupe}))
 		if again.ID != first.ID || again.Revision != 1 || again.QueueName != "queue" {
 			t.Errorf("the answer to a request that changes nothing is %+v", again)
 		}
@@ -58,7 +60,8 @@ func TestWhatAContextHoldsIsSentBesideTheJob(t *testing.T) {
 			{Task: "d"},
 			{Task: "e", AddOptions: shim.AddOptions{JobKey: "other", JobKeyMode: shim.PreserveRunAt}},
 		}))
-		if len(jobs) != 3 || jobs[0].TaskIdentifier != "e" || jobs[1].TaskIdentifier != "d" || jobs[2].ID != jobs[0].ID {
+		if len(jobs) != 3 || jobs[0].TaskIdentifier != "e" || jobs[1].TaskIdentifier != "d" ||
+			jobs[2].ID != jobs[0].ID {
 			t.Errorf("the answers are %+v", jobs)
 		}
 		one(t)(client.Add(t.Context(), "nothing to send", nil, nil))

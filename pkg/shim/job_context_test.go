@@ -18,7 +18,8 @@ func TestAHandlersContextEndsForWhoeverLooksBeforeOrAfter(t *testing.T) {
 		c.end(errWhy)
 		c.end(nil)
 		if c.reason() != errWhy || c.Err() != context.Canceled || context.Cause(c) != errWhy {
-			t.Errorf("looked before: %t: reason %v, err %v, cause %v", looksBefore, c.reason(), c.Err(), context.Cause(c))
+			t.Errorf("looked before: %t: reason %v, err %v, cause %v", looksBefore, c.reason(), c.Err(),
+				context.Cause(c))
 		}
 		<-c.Done()
 	}

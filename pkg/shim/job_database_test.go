@@ -65,7 +65,8 @@ func TestAJobIsCompletedByItsHandlersTransaction(t *testing.T) {
 				if err := complete(ctx, q, job); err != nil {
 					return err
 				}
-				if n := q.effects(); n != 1 || value[bool](q, `select exists (select from graphile_worker.jobs where id = $1)`, job.ID) {
+				if n := q.effects(); n != 1 || value[bool](q,
+					`select exists (select from graphile_worker.jobs where id = $1)`, job.ID) {
 					t.Errorf("after the commit there are %d effects, or the job is still there", n)
 				}
 				return nil
@@ -178,7 +179,8 @@ func TestATransactionOfALostJobIsRolledBack(t *testing.T) {
 	})
 	q.add("task", 1)
 	runOnce(t, w)
-	if !value[bool](q, `select attempts = 2 and last_error is null and locked_by is null from graphile_worker.jobs`) || q.effects() != 0 {
+	if !value[bool](q, `select attempts = 2 and last_error is null and locked_by is null from graphile_worker.jobs`) ||
+		q.effects() != 0 {
 		t.Errorf("%d effects, or the first claim has ended the second, or the worker has not freed the second when it stopped", q.effects())
 	}
 	reported := ends(events())

@@ -62,7 +62,8 @@ func TestHeartbeatsContinueIfProgressCannotBeStored(t *testing.T) {
 	q.add("task", 1)
 	w.start()
 	w.logs.await(t, "progress of jobs cannot be stored")
-	q.await(`select last_seen_at > $1::timestamptz from graphile_worker._gw_workers`, value[string](q, `select now()::text`))
+	q.await(`select last_seen_at > $1::timestamptz from graphile_worker._gw_workers`,
+		value[string](q, `select now()::text`))
 	close(done)
 	w.stop()
 }
@@ -74,7 +75,8 @@ func TestInvalidProgressIsRefused(t *testing.T) {
 			t.Errorf("%v: %v", percent, err)
 		}
 	}
-	if err := job.Progress(100, strings.Repeat("ä", 1001)); err == nil || !strings.Contains(err.Error(), "1001 characters") {
+	if err := job.Progress(100, strings.Repeat("ä", 1001)); err == nil ||
+		!strings.Contains(err.Error(), "1001 characters") {
 		t.Errorf("a long note: %v", err)
 	}
 	if err := shim.SetProgress(t.Context(), 1, ""); err == nil || !strings.Contains(err.Error(), "no job") {

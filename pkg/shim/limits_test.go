@@ -49,7 +49,8 @@ func TestARateLimitedJobReturnsWithItsAttemptAndClosesItsLane(t *testing.T) {
 				if reported.Outcome == shim.OutcomeReturned {
 					continue
 				}
-				if reported.Outcome != shim.OutcomeRateLimited || reported.RetryIn != time.Hour || reported.Attempts != 0 || !errors.Is(reported.Err, err) {
+				if reported.Outcome != shim.OutcomeRateLimited || reported.RetryIn != time.Hour ||
+					reported.Attempts != 0 || !errors.Is(reported.Err, err) {
 					t.Errorf("reported %+v", reported)
 				}
 			}
@@ -99,10 +100,13 @@ func TestAnIdleWorkerStartsLimitedJobsWhenTheyMayStart(t *testing.T) {
 		},
 		"a limit is dropped": {`pause(limit_name => 'api')`, `drop_limit('api')`},
 		"a job of another worker ends": {
-			`get_job_batch('other', batch_size => 2)`, `complete_job('other', (select min(id) from graphile_worker.jobs where locked_by = 'other'))`,
+			`get_job_batch('other', batch_size => 2)`,
+			`complete_job('other', (select min(id) from graphile_worker.jobs where locked_by = 'other'))`,
 		},
-		"a limit is widened": {`get_job_batch('other', batch_size => 2)`, `set_limit('api', tasks => '{call}', max_running => 3)`},
-		"a lane gets more":   {`get_job_batch('other', batch_size => 2)`, `set_limit('api', tasks => '{call}', total_running => 9)`},
+		"a limit is widened": {`get_job_batch('other', batch_size => 2)`,
+			`set_limit('api', tasks => '{call}', max_running => 3)`},
+		"a lane gets more": {`get_job_batch('other', batch_size => 2)`,
+			`set_limit('api', tasks => '{call}', total_running => 9)`},
 	} {
 		t.Run(name, func(t *testing.T) {
 			q := newQueue(t)

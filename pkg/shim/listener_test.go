@@ -75,7 +75,8 @@ func TestABreakingVersionOfTheSchemaEndsTheWorkerAndAnyOtherDoesNot(t *testing.T
 	q.awaitListening()
 	q.exec("insert into graphile_worker._gw_breaking_versions values ($1)", available+1)
 	q.exec(`notify "worker:migrate"`)
-	if err := w.wait(); !errors.Is(err, shim.ErrBreakingMigration) || !strings.Contains(err.Error(), "upgrade the worker") {
+	if err := w.wait(); !errors.Is(err, shim.ErrBreakingMigration) ||
+		!strings.Contains(err.Error(), "upgrade the worker") {
 		t.Errorf("Run returned %v", err)
 	}
 	late := q.worker(shim.Config{})

@@ -40,7 +40,10 @@ var endings = map[string]func(pool *pgxpool.Pool, breaks func() bool) shim.Task{
 		}}
 	},
 	"a handler of many": func(pool *pgxpool.Pool, breaks func() bool) shim.Task {
-		return shim.Task{Most: 2, Many: func(ctx context.Context, _ []*shim.Job) []error { return []error{end(ctx, pool, breaks)} }}
+		return shim.Task{Most: 2, Many: func(ctx context.Context,
+			_ []*shim.Job) []error {
+			return []error{end(ctx, pool, breaks)}
+		}}
 	},
 	"a given transaction": func(_ *pgxpool.Pool, breaks func() bool) shim.Task {
 		return shim.Task{Tx: func(ctx context.Context, tx pgx.Tx, _ *shim.Job) error { return end(ctx, tx, breaks) }}
@@ -52,7 +55,10 @@ var endings = map[string]func(pool *pgxpool.Pool, breaks func() bool) shim.Task{
 		}}
 	},
 	"a transaction of many": func(_ *pgxpool.Pool, breaks func() bool) shim.Task {
-		return shim.Task{Most: 2, ManyTx: func(ctx context.Context, tx pgx.Tx, _ []*shim.Job) error { return end(ctx, tx, breaks) }}
+		return shim.Task{Most: 2, ManyTx: func(ctx context.Context, tx pgx.Tx, _ []*shim.Job) error {
+			return end(ctx,
+				tx, breaks)
+		}}
 	},
 }
 
@@ -96,7 +102,8 @@ func TestALostConnectionCostsTheJobNoAttempt(t *testing.T) {
 				}
 			}
 			if returned != 3 || interrupted != 3 {
-				t.Errorf("the job was reported as returned %d times, and as interrupted %d times, want 3", returned, interrupted)
+				t.Errorf("the job was reported as returned %d times, and as interrupted %d times, want 3", returned,
+					interrupted)
 			}
 			w.logs.await(t, "WARN connection lost, job returned", "error=")
 		})
@@ -141,11 +148,17 @@ func TestOtherErrorsOfConnectionsFailTheAttempt(t *testing.T) {
 	}
 	_ = closed.Close()
 	for name, handle := range map[string]func(ctx context.Context, job *shim.Job) error{
-		"end of a file":  func(context.Context, *shim.Job) error { return io.ErrUnexpectedEOF },
-		"a socket":       func(context.Context, *shim.Job) error { return &net.OpError{Op: "read", Err: io.EOF} },
-		"another pool":   func(ctx context.Context, _ *shim.Job) error { return end(ctx, other, func() bool { return true }) },
-		"another server": func(ctx context.Context, _ *shim.Job) error { return connectError(ctx, closed.Addr().String()) },
-		"a service":      func(context.Context, *shim.Job) error { return getError(closed.Addr().String()) },
+		"end of a file": func(context.Context, *shim.Job) error { return io.ErrUnexpectedEOF },
+		"a socket":      func(context.Context, *shim.Job) error { return &net.OpError{Op: "read", Err: io.EOF} },
+		"another pool": func(ctx context.Context, _ *shim.Job) error {
+			return end(ctx, other,
+				func() bool { return true })
+		},
+		"another server": func(ctx context.Context, _ *shim.Job) error {
+			return connectError(ctx,
+				closed.Addr().String())
+		},
+		"a service": func(context.Context, *shim.Job) error { return getError(closed.Addr().String()) },
 		"another after it": func(ctx context.Context, job *shim.Job) error {
 			return errors.Join(query(ctx, job), io.ErrUnexpectedEOF)
 		},
@@ -163,7 +176,8 @@ func TestOtherErrorsOfConnectionsFailTheAttempt(t *testing.T) {
 				return handle(ctx, job)
 			})
 			runOnce(t, w)
-			if failed := value[int](q, `select count(*) from graphile_worker.jobs where attempts = 1`); calls != 1 || failed != 1 {
+			if failed := value[int](q, `select count(*) from graphile_worker.jobs where attempts = 1`); calls != 1 ||
+				failed != 1 {
 				t.Errorf("after %d calls %d jobs have failed, want one after one", calls, failed)
 			}
 		})

@@ -11,7 +11,8 @@ func TestMessagesAreMadeStorable(t *testing.T) {
 		t.Errorf("got %q", got)
 	}
 	long := cleanMessage(strings.Repeat("→", maxMessage))
-	if len(long) > maxMessage || len(long) < maxMessage-3 || !utf8.ValidString(long) || !strings.HasSuffix(long, truncated) {
+	if len(long) > maxMessage || len(long) < maxMessage-3 || !utf8.ValidString(long) ||
+		!strings.HasSuffix(long, truncated) {
 		t.Errorf("a long message has %d bytes and ends with %q", len(long), long[len(long)-20:])
 	}
 }

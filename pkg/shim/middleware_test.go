@@ -61,12 +61,14 @@ func TestMiddlewareMayChangeTheErrorAndPanic(t *testing.T) {
 
 func TestMiddlewareThatCannotBeIsSaid(t *testing.T) {
 	q := newQueue(t)
-	if _, err := shim.New(q.pool, shim.Config{Middleware: []shim.Middleware{nil}}); err == nil || !strings.Contains(err.Error(), "a middleware is nil") {
+	if _, err := shim.New(q.pool, shim.Config{Middleware: []shim.Middleware{nil}}); err == nil ||
+		!strings.Contains(err.Error(), "a middleware is nil") {
 		t.Errorf("error is %v", err)
 	}
 	w := q.worker(shim.Config{Middleware: []shim.Middleware{func(shim.Handler) shim.Handler { return nil }}})
 	w.Handle("task", func(context.Context, *shim.Job) error { return nil })
-	if err := w.Run(t.Context()); err == nil || !strings.Contains(err.Error(), `task "task": a middleware returned no handler`) {
+	if err := w.Run(t.Context()); err == nil ||
+		!strings.Contains(err.Error(), `task "task": a middleware returned no handler`) {
 		t.Errorf("error is %v", err)
 	}
 }

@@ -65,7 +65,8 @@ func TestAWorkerThatStartsOnAReadOnlyServerWaitsForOneThatTakesWrites(t *testing
 	w.Handle("after", func(context.Context, *shim.Job) error { return nil })
 	w.start()
 	w.logs.await(t, "WARN server is read-only, worker waits for a server that accepts writes")
-	q.exec("begin; set transaction read write; alter database " + database + " reset default_transaction_read_only; commit")
+	q.exec("begin; set transaction read write; alter database " + database +
+		" reset default_transaction_read_only; commit")
 	w.logs.await(t, "INFO server accepts writes again")
 	w.logs.await(t, "INFO worker started")
 	q.add("after", 1)

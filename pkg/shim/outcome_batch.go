@@ -81,7 +81,8 @@ func (o *outcome) askForRest(err error) {
 	o.payload = rest
 }
 
-func handleElement[T any](ctx context.Context, text json.RawMessage, job *Job, fn func(context.Context, T, *Job) error) error {
+func handleElement[T any](ctx context.Context, text json.RawMessage, job *Job,
+	fn func(context.Context, T, *Job) error) error {
 	if ctx.Err() != nil {
 		return context.Cause(ctx)
 	}

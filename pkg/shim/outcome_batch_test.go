@@ -44,7 +44,8 @@ func TestWhatIsLeftOfABatchIsKeptAsItWas(t *testing.T) {
 		errs[1], errs[2] = errors.New("no such host"), errors.New("no such customer")
 		return fmt.Errorf("send: %w", shim.RetryIn(time.Hour, shim.Batch(errs)))
 	})
-	q.exec(`select graphile_worker.add_job('batch', $1::text::json)`, `[1, {"b": "<&>", "a": 1.50, "a": 12345678901234567890}, [ ], 4]`)
+	q.exec(`select graphile_worker.add_job('batch', $1::text::json)`,
+		`[1, {"b": "<&>", "a": 1.50, "a": 12345678901234567890}, [ ], 4]`)
 	runOnce(t, w)
 	payload, lastError := left(q)
 	if payload != `[{"b":"<&>","a":1.50,"a":12345678901234567890},[]]` {

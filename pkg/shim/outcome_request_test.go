@@ -14,7 +14,8 @@ import (
 
 // failing runs one job of max_attempts = 3 whose handler returns err, and returns its row: whether it runs again, its
 // attempts, its last_error, and in how many seconds from the report it runs at the earliest.
-func failing(q *queue, err error, options ...shim.TaskOption) (available bool, attempts int, lastError string, runIn float64) {
+func failing(q *queue, err error, options ...shim.TaskOption) (available bool, attempts int, lastError string,
+	runIn float64) {
 	q.t.Helper()
 	w := q.worker(shim.Config{})
 	w.Handle("task", func(context.Context, *shim.Job) error {
@@ -56,7 +57,8 @@ func TestARetryComesWhenTheHandlerSays(t *testing.T) {
 			q := newQueue(t)
 			available, attempts, lastError, runIn := failing(q, err)
 			if !available || attempts != 1 || lastError != "busy" || runIn < 3600 || runIn > 3660 {
-				t.Errorf("available %t, %d attempts, last error %q, runs in %f s", available, attempts, lastError, runIn)
+				t.Errorf("available %t, %d attempts, last error %q, runs in %f s", available, attempts, lastError,
+					runIn)
 			}
 		})
 	}
@@ -89,7 +91,8 @@ func TestASnoozedJobWaitsWithoutHavingBeenTried(t *testing.T) {
 			q := newQueue(t)
 			available, attempts, lastError, runIn := failing(q, err)
 			if !available || attempts != 0 || lastError != "" || runIn < 3600 || runIn > 3660 {
-				t.Errorf("available %t, %d attempts, last error %q, runs in %f s", available, attempts, lastError, runIn)
+				t.Errorf("available %t, %d attempts, last error %q, runs in %f s", available, attempts, lastError,
+					runIn)
 			}
 		})
 	}
@@ -142,13 +145,18 @@ func TestNeitherSnoozeNorRetryRevivesAReplacedJob(t *testing.T) {
 		returned  error
 		waiting   int // jobs that wait after that
 	}{
-		"a replaced job snoozes":         {`add_job('task', job_key => 'k', run_at => now() + interval '1 hour')`, shim.Snooze(0), 1},
-		"a replaced job retries":         {`add_job('task', job_key => 'k', run_at => now() + interval '1 hour')`, shim.RetryIn(0, again), 1},
-		"a replaced job fails":           {`add_job('task', job_key => 'k', run_at => now() + interval '1 hour')`, again, 1},
-		"a removed job snoozes":          {`remove_job('k')`, shim.Snooze(0), 0},
-		"a replaced job is rate limited": {`add_job('task', job_key => 'k', run_at => now() + interval '1 hour')`, shim.RateLimited(1), 1},
-		"a removed job fails":            {`remove_job('k')`, again, 0},
-		"a canceled job's snooze":        {`cancel_jobs(array(select id from graphile_worker.jobs))`, shim.Snooze(0), 0},
+		"a replaced job snoozes": {`add_job('task', job_key => 'k', run_at => now() + interval '1 hour')`,
+			shim.Snooze(0), 1},
+		"a replaced job retries": {`add_job('task', job_key => 'k', run_at => now() + interval '1 hour')`,
+			shim.RetryIn(0, again), 1},
+		"a replaced job fails": {`add_job('task', job_key => 'k', run_at => now() + interval '1 hour')`,
+			again, 1},
+		"a removed job snoozes": {`remove_job('k')`, shim.Snooze(0), 0},
+		"a replaced job is rate limited": {`add_job('task', job_key => 'k', run_at => now() + interval '1 hour')`,
+			shim.RateLimited(1), 1},
+		"a removed job fails": {`remove_job('k')`, again, 0},
+		"a canceled job's snooze": {`cancel_jobs(array(select id from graphile_worker.jobs))`, shim.Snooze(0),
+			0},
 	} {
 		t.Run(name, func(t *testing.T) {
 			q := newQueue(t)
@@ -241,7 +249,8 @@ func (q *queue) replacesWaitingJobs() bool {
 		}
 	}
 	if started[true] != 1 || started[false] != claimed-100 || claimed == 100 {
-		q.t.Errorf("of %d claimed jobs, %d that started and %d others are reported as failed", claimed, started[true], started[false])
+		q.t.Errorf("of %d claimed jobs, %d that started and %d others are reported as failed", claimed, started[true],
+			started[false])
 	}
 	return true
 }

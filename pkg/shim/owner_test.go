@@ -14,8 +14,10 @@ import (
 func TestAWorkerWithPrivilegesOnAllTablesLearnsWhoMayWork(t *testing.T) {
 	q := newQueue(t)
 	role := pgx.Identifier{"granted_" + value[string](q, `select current_database()::text`)}.Sanitize()
-	q.exec(`create role ` + role + `; grant all on schema graphile_worker to ` + role + `; grant all on all tables in schema graphile_worker to ` + role +
-		`; grant all on all sequences in schema graphile_worker to ` + role + `; grant all on all functions in schema graphile_worker to ` + role)
+	q.exec(`create role ` + role + `; grant all on schema graphile_worker to ` + role +
+		`; grant all on all tables in schema graphile_worker to ` + role +
+		`; grant all on all sequences in schema graphile_worker to ` + role +
+		`; grant all on all functions in schema graphile_worker to ` + role)
 	t.Cleanup(func() {
 		_, _ = q.pool.Exec(context.WithoutCancel(t.Context()), `drop owned by `+role+`; drop role `+role)
 	})

@@ -41,7 +41,8 @@ func (q *queries) call(ctx context.Context, fn func(context.Context, *pgx.Conn) 
 }
 
 // callWithin is call with another timeout.
-func (q *queries) callWithin(ctx context.Context, timeout time.Duration, fn func(context.Context, *pgx.Conn) error) error {
+func (q *queries) callWithin(ctx context.Context, timeout time.Duration,
+	fn func(context.Context, *pgx.Conn) error) error {
 	ctx, cancel := context.WithTimeout(ctx, timeout)
 	defer cancel()
 	return q.pool.AcquireFunc(ctx, func(conn *pgxpool.Conn) error { return q.on(ctx, conn.Conn(), fn) })

@@ -68,7 +68,8 @@ func (c calls) begin() {
 	if version != 0 {
 		c.Errorf("breaking version is %d", version)
 	}
-	c.check(c.register(ctx, identity{tasks: []string{"a", "b"}, concurrency: 2, hostname: "here", pid: 1, version: "v"}))
+	c.check(c.register(ctx, identity{tasks: []string{"a", "b"}, concurrency: 2, hostname: "here", pid: 1,
+		version: "v"}))
 	pulse, err := c.heartbeat(ctx, time.Minute, nil, told{}, nil, true)
 	c.check(err)
 	if !pulse.registered || pulse.next != 5*time.Second {
@@ -100,7 +101,8 @@ func (c calls) claimAndSleep() []*Job {
 	}{{0, false}, {time.Minute, true}, {time.Minute, false}} {
 		empty, err := c.claim(ctx, ration.Plan{Tasks: []string{"a", "b"}, Limit: 10}, given.lasting, exclusions{})
 		c.check(err)
-		if len(empty.jobs) != 0 || empty.dueIn == nil || *empty.dueIn <= 0 || *empty.dueIn > time.Minute || empty.newMark != given.newMark {
+		if len(empty.jobs) != 0 || empty.dueIn == nil || *empty.dueIn <= 0 || *empty.dueIn > time.Minute ||
+			empty.newMark != given.newMark {
 			c.Errorf("with one job due in a minute and a mark for %s, the answer is %+v", given.lasting, empty)
 		}
 	}
@@ -114,13 +116,15 @@ func (c calls) claimAndSleep() []*Job {
 		c.Errorf("in flight are %v", inFlight)
 	}
 
-	pulse, err := c.heartbeat(ctx, time.Minute, answer.jobs, told{running: 1, ids: []int64{first.ID}}, []*progress{{job: first, percent: 12.5, note: "half"}}, false)
+	pulse, err := c.heartbeat(ctx, time.Minute, answer.jobs, told{running: 1, ids: []int64{first.ID}},
+		[]*progress{{job: first, percent: 12.5, note: "half"}}, false)
 	c.check(err)
 	if len(pulse.leases) != 3 || pulse.leases[first.ID] != first.Lease || pulse.aloneWaits {
 		c.Errorf("the heartbeat is answered by %+v, want three leases as %d", pulse, first.Lease)
 	}
 	var progress string
-	c.check(c.row(ctx, &progress, `select s.progress || s.progress_note from S.show_jobs(array[$1::bigint]) as s`, first.ID))
+	c.check(c.row(ctx, &progress, `select s.progress || s.progress_note from S.show_jobs(array[$1::bigint]) as s`,
+		first.ID))
 	if progress != "12.5half" {
 		c.Errorf("the heartbeat has stored the progress %q", progress)
 	}
@@ -141,7 +145,8 @@ func (c calls) report(jobs []*Job) {
 	if _, ok := done.to(first.ID); !ok {
 		c.Errorf("completed %v", done)
 	}
-	if done, err = c.complete(ctx, []outcome{{job: first, lease: first.Lease}}); err != nil || done == nil || len(done) != 0 {
+	if done, err = c.complete(ctx, []outcome{{job: first, lease: first.Lease}}); err != nil || done == nil ||
+		len(done) != 0 {
 		c.Errorf("completed again %v, %v", done, err)
 	}
 	done, err = c.fail(ctx, []outcome{{job: jobs[1], lease: first.Lease, message: `"quoted" 'and' \ →`}})

@@ -67,7 +67,8 @@ func newSession(w *Worker, once bool) *session {
 			worker:   w.host,
 			readOnly: &readOnly{logger: logger, moved: newSignal()},
 			outage: &connection.Outage{
-				Logger: logger, Gone: "database cannot be reached, worker will try again", Back: "database can be reached again",
+				Logger: logger, Gone: "database cannot be reached, worker will try again",
+				Back: "database can be reached again",
 			},
 		},
 		notices:  newNotices(),

@@ -43,7 +43,8 @@ func StepTx[T any](ctx context.Context, job *Job, tx DB, name string, fn func(co
 }
 
 // StepSQLTx is [StepTx] for database/sql.
-func StepSQLTx[T any](ctx context.Context, job *Job, tx SQLDB, name string, fn func(context.Context) (T, error)) (T, error) {
+func StepSQLTx[T any](ctx context.Context, job *Job, tx SQLDB, name string,
+	fn func(context.Context) (T, error)) (T, error) {
 	return runStep(ctx, job, stepStore{job: job.own(), client: job.Client().WithSQL(tx), inTx: true}, name, fn)
 }
 

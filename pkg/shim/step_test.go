@@ -64,7 +64,8 @@ func TestARetryContinuesAfterTheLastSavedStep(t *testing.T) {
 		if err != nil {
 			return err
 		}
-		again, err := shim.Step(ctx, job, "charge", func(context.Context) (receipt, error) { panic("twice in one attempt") })
+		again, err := shim.Step(ctx, job, "charge",
+			func(context.Context) (receipt, error) { panic("twice in one attempt") })
 		if err != nil || again.Amount != 0.1 {
 			t.Errorf("the same step again returns %+v, %v", again, err)
 		}
@@ -258,7 +259,8 @@ func TestInvalidStepsAreRefused(t *testing.T) {
 				t.Errorf("name %q: %v", name, err)
 			}
 		}
-		_, err := shim.Step(ctx, job, "large", func(context.Context) (string, error) { return strings.Repeat("x", 1<<20), nil })
+		_, err := shim.Step(ctx, job, "large",
+			func(context.Context) (string, error) { return strings.Repeat("x", 1<<20), nil })
 		if sqlstate.Of(err) != "GWWSR" {
 			t.Errorf("a large result: %v", err)
 		}

@@ -25,8 +25,14 @@ func TestAnErrorOfAnyBytesIsStoredHoweverTheJobFails(t *testing.T) {
 	w.Handle("panic", func(context.Context, *shim.Job) error { panic(strange) })
 	w.Handle("discard", func(context.Context, *shim.Job) error { return shim.Discard(errStrange) })
 	w.Handle("retry", func(context.Context, *shim.Job) error { return shim.RetryIn(time.Hour, errStrange) })
-	w.Handle("batch", func(context.Context, *shim.Job) error { return shim.Batch([]error{errStrange, errStrange, nil}) })
-	w.HandleMany("many", 2, func(_ context.Context, jobs []*shim.Job) []error { return []error{errStrange, errStrange}[:len(jobs)] })
+	w.Handle("batch", func(context.Context, *shim.Job) error {
+		return shim.Batch([]error{errStrange, errStrange,
+			nil})
+	})
+	w.HandleMany("many", 2, func(_ context.Context, jobs []*shim.Job) []error {
+		return []error{errStrange,
+			errStrange}[:len(jobs)]
+	})
 	shim.HandleEach(w.Worker, "each", func(context.Context, string, *shim.Job) error { return errStrange })
 	tasks := []string{"error", "panic", "discard", "retry", "batch", "many", "each"}
 	q.exec(`select graphile_worker.add_job(task, $2::text::json) from unnest($1::text[]) as task`, tasks, payload)

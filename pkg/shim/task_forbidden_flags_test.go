@@ -52,11 +52,16 @@ func TestAFlagMayBeForbiddenInOneTaskAndNotInAnother(t *testing.T) {
 		tells bool // the database of flags of tasks
 	}{
 		{"one task", shim.Config{}, []shim.TaskOption{shim.ForbiddenFlags("slow", "big")}, nil, "a-slow a-big", true},
-		{"each its own", shim.Config{}, []shim.TaskOption{shim.ForbiddenFlags("slow")}, []shim.TaskOption{shim.ForbiddenFlags("big")}, "a-slow b-big", true},
-		{"beside the worker's", shim.Config{ForbiddenFlags: []string{"big"}}, []shim.TaskOption{shim.ForbiddenFlags("slow")}, nil, "a-slow a-big b-big", true},
-		{"the last list", shim.Config{}, []shim.TaskOption{shim.ForbiddenFlags("slow"), shim.ForbiddenFlags("big")}, nil, "a-big", true},
+		{"each its own", shim.Config{}, []shim.TaskOption{shim.ForbiddenFlags("slow")},
+			[]shim.TaskOption{shim.ForbiddenFlags("big")}, "a-slow b-big", true},
+		{"beside the worker's", shim.Config{ForbiddenFlags: []string{"big"}},
+			[]shim.TaskOption{shim.ForbiddenFlags("slow")}, nil, "a-slow a-big b-big", true},
+		{"the last list", shim.Config{}, []shim.TaskOption{shim.ForbiddenFlags("slow"), shim.ForbiddenFlags("big")},
+			nil, "a-big", true},
 		{"an empty list", shim.Config{}, []shim.TaskOption{shim.ForbiddenFlags()}, nil, "", false},
-		{"a function that names none", shim.Config{}, []shim.TaskOption{shim.ForbiddenFlagsFunc(func(context.Context) ([]string, error) { return nil, nil })}, nil, "", false},
+		{"a function that names none", shim.Config{},
+			[]shim.TaskOption{shim.ForbiddenFlagsFunc(func(context.Context) ([]string, error) { return nil, nil })},
+			nil, "", false},
 		{"the worker's only", shim.Config{ForbiddenFlags: []string{"big"}}, nil, nil, "a-big b-big", false},
 	} {
 		t.Run(c.name, func(t *testing.T) {
@@ -83,7 +88,10 @@ func TestForbiddenFlagsOfATaskAreAskedForBeforeEachClaim(t *testing.T) {
 	var forbidden atomic.Pointer[[]string]
 	forbidden.Store(&[]string{"a", "b"})
 	w := q.worker(shim.Config{PollInterval: 50 * time.Millisecond})
-	w.Handle("task", nothing, shim.ForbiddenFlagsFunc(func(context.Context) ([]string, error) { return *forbidden.Load(), nil }))
+	w.Handle("task", nothing, shim.ForbiddenFlagsFunc(func(context.Context) ([]string,
+		error) {
+		return *forbidden.Load(), nil
+	}))
 	w.Handle("other", nothing)
 	q.exec(addFlagged)
 	q.addFlaggedTo("other", "a", "b")
@@ -118,7 +126,8 @@ func TestForbiddenFlagsOfATaskAreTakenOverWithItsOthers(t *testing.T) {
 		q.await(`select array_agg(key) = array[$1::text] from graphile_worker.jobs`, next.left)
 		q.exec(`select graphile_worker.add_job($1)`, next.forbids)
 		q.await(`select array_agg(key) = array[$1::text] from graphile_worker.jobs`, next.left)
-		if err := w.SetTasks(shim.Task{Name: "a", Handler: nothing}, shim.Task{Name: "b", Handler: nothing}); err != nil {
+		if err := w.SetTasks(shim.Task{Name: "a", Handler: nothing},
+			shim.Task{Name: "b", Handler: nothing}); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -210,6 +219,7 @@ func TestForbiddenFlagsOfATaskHoldInAFloodAndForJobsThatRunAlone(t *testing.T) {
 		t.Errorf("left are %q", got)
 	}
 	if claims, flagged := tracer.claims.Load(), tracer.flagged.Load(); flagged <= claims {
-		t.Errorf("%d calls spoke of flags of tasks, want all %d claims and those of jobs that run alone", flagged, claims)
+		t.Errorf("%d calls spoke of flags of tasks, want all %d claims and those of jobs that run alone", flagged,
+			claims)
 	}
 }

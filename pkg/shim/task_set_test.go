@@ -30,7 +30,8 @@ func TestTasksMayBeReplacedWhileTheWorkerRuns(t *testing.T) {
 		t.Errorf("%s began", got)
 	}
 
-	err := w.SetTasks(shim.Task{Name: "kept", Handler: handler("new")}, shim.Task{Name: "added", Handler: handler("new")})
+	err := w.SetTasks(shim.Task{Name: "kept", Handler: handler("new")},
+		shim.Task{Name: "added", Handler: handler("new")})
 	if err != nil {
 		t.Fatal(err)
 	}

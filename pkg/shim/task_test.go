@@ -83,7 +83,8 @@ func TestATaskHasABackOffOfItsOwn(t *testing.T) {
 			q := newQueue(t)
 			available, attempts, lastError, runIn := failing(q, c.err, c.option)
 			if !available || attempts != 1 || lastError != "busy" || runIn < c.from || runIn > c.to {
-				t.Errorf("available %t, %d attempts, last error %q, runs in %f s", available, attempts, lastError, runIn)
+				t.Errorf("available %t, %d attempts, last error %q, runs in %f s", available, attempts, lastError,
+					runIn)
 			}
 		})
 	}

@@ -31,7 +31,8 @@ func (w *Worker) handle(t Task) {
 
 // Handle registers fn for a task and decodes each job's JSON payload into a T. A payload that cannot be decoded fails
 // the attempt. Like [Worker.Handle], Handle must be called before the worker runs.
-func Handle[T any](w *Worker, task string, fn func(ctx context.Context, payload T, job *Job) error, options ...TaskOption) {
+func Handle[T any](w *Worker, task string, fn func(ctx context.Context, payload T, job *Job) error,
+	options ...TaskOption) {
 	w.Handle(task, Typed(fn), options...)
 }
 
@@ -39,7 +40,8 @@ func Handle[T any](w *Worker, task string, fn func(ctx context.Context, payload 
 // elements for which fn returns an error are tried again, as described for [Batch]. A panic counts as an error. After
 // the context has ended, fn is no longer called, and the remaining elements count as failed. Like [Worker.Handle],
 // HandleEach must be called before the worker runs.
-func HandleEach[T any](w *Worker, task string, fn func(ctx context.Context, element T, job *Job) error, options ...TaskOption) {
+func HandleEach[T any](w *Worker, task string, fn func(ctx context.Context, element T, job *Job) error,
+	options ...TaskOption) {
 	if fn == nil {
 		w.Handle(task, nil, options...)
 		return
@@ -56,7 +58,8 @@ func HandleEach[T any](w *Worker, task string, fn func(ctx context.Context, elem
 // HandleResult registers fn for a task as [Handle] does. The R that fn returns is the result of the job: it is stored
 // if the producer has asked for it, as [AddAndWait] does, or if the task keeps results; see [Client.KeepTask]. The R of
 // a call that returns an error is ignored.
-func HandleResult[T, R any](w *Worker, task string, fn func(ctx context.Context, payload T, job *Job) (R, error), options ...TaskOption) {
+func HandleResult[T, R any](w *Worker, task string, fn func(ctx context.Context, payload T,
+	job *Job) (R, error), options ...TaskOption) {
 	w.Handle(task, TypedResult(fn), options...)
 }
 
@@ -128,7 +131,8 @@ func (w *Worker) HandleManyTx(name string, most int, fn ManyTxHandler, options .
 // HandleManyTx registers fn as [Worker.HandleManyTx] does, and decodes each job's JSON payload into a T; payloads[i] is
 // that of jobs[i]. A payload that cannot be decoded fails its job.
 func HandleManyTx[T any](
-	w *Worker, task string, most int, fn func(ctx context.Context, tx pgx.Tx, payloads []T, jobs []*Job) error, options ...TaskOption,
+	w *Worker, task string, most int, fn func(ctx context.Context, tx pgx.Tx, payloads []T, jobs []*Job) error,
+	options ...TaskOption,
 ) {
 	w.HandleManyTx(task, most, TypedManyTx(fn), options...)
 }

@@ -91,14 +91,16 @@ func requireOne(tb TB, db reader, task string, match *Match) *shim.JobInfo {
 	case 1:
 		return found.matching[0].info
 	}
-	tb.Fatalf("this transaction has added %d jobs %s, want one:%s", len(found.matching), match.describe(task), list(found.matching))
+	tb.Fatalf("this transaction has added %d jobs %s, want one:%s", len(found.matching), match.describe(task),
+		list(found.matching))
 	return nil
 }
 
 func requireNone(tb TB, db reader, task string, match *Match) {
 	tb.Helper()
 	if found := find(tb, db, task, match); len(found.matching) > 0 {
-		tb.Fatalf("this transaction has added %d jobs %s, want none:%s", len(found.matching), match.describe(task), list(found.matching))
+		tb.Fatalf("this transaction has added %d jobs %s, want none:%s", len(found.matching), match.describe(task),
+			list(found.matching))
 	}
 }
 

@@ -64,11 +64,13 @@ func TestAMissingJobFailsTheTestAndSaysWhatIsThere(t *testing.T) {
 	if want := `this transaction has added no job of task "mail", nor any other`; r.failure != want {
 		t.Errorf("it said %q, want %q", r.failure, want)
 	}
-	add(t, tx, "mail", map[string]string{"to": "Ada"}, &shim.AddOptions{QueueName: "out", JobKey: "k", Flags: []string{"f"}})
+	add(t, tx, "mail", map[string]string{"to": "Ada"}, &shim.AddOptions{QueueName: "out", JobKey: "k",
+		Flags: []string{"f"}})
 	r = &recorder{}
 	shimtest.RequireEnqueued(r, tx, "mail", &shimtest.Match{Payload: map[string]string{"to": "Grace"}})
 	for _, part := range []string{
-		`no job of task "mail" with a payload that holds {"to":"Grace"}, only:`, `{"to":"Ada"}`, `queue "out"`, `key "k"`,
+		`no job of task "mail" with a payload that holds {"to":"Grace"}, only:`, `{"to":"Ada"}`, `queue "out"`,
+		`key "k"`,
 		`flags ["f"]`,
 	} {
 		if !strings.Contains(r.failure, part) {
@@ -100,25 +102,29 @@ func TestMoreJobsThanOneFailTheTest(t *testing.T) {
 func TestAMatchSaysWhatAJobIsLike(t *testing.T) {
 	tx := begin(t, newPool(t))
 	at := time.Date(2040, 1, 2, 3, 4, 5, 678901000, time.UTC)
-	add(t, tx, "mail", map[string]any{"to": "Ada", "n": int64(9007199254740993), "deep": map[string]any{"a": []int{1, 2}, "b": nil}},
-		&shim.AddOptions{QueueName: "out", JobKey: "k", Priority: 3, MaxAttempts: 4, RunAt: at, Flags: []string{"f", "g"}})
+	add(t, tx, "mail", map[string]any{"to": "Ada", "n": int64(9007199254740993),
+		"deep": map[string]any{"a": []int{1, 2}, "b": nil}},
+		&shim.AddOptions{QueueName: "out", JobKey: "k", Priority: 3, MaxAttempts: 4, RunAt: at,
+			Flags: []string{"f", "g"}})
 	type object = map[string]any
 	for name, c := range map[string]struct {
 		match shimtest.Match
 		fits  bool
 	}{
-		"everything": {shimtest.Match{Payload: object{"to": "Ada"}, QueueName: "out", JobKey: "k", Priority: new(3), MaxAttempts: 4,
-			RunAt: at, Flags: []string{"g"}, Schema: "graphile_worker"}, true},
-		"another queue":                   {shimtest.Match{QueueName: "in"}, false},
-		"another key":                     {shimtest.Match{JobKey: "l"}, false},
-		"another priority":                {shimtest.Match{Priority: new(0)}, false},
-		"another maximum":                 {shimtest.Match{MaxAttempts: 5}, false},
-		"another time":                    {shimtest.Match{RunAt: at.Add(time.Microsecond)}, false},
-		"the same time elsewhere":         {shimtest.Match{RunAt: at.In(time.FixedZone("", 3600))}, true},
-		"another flag":                    {shimtest.Match{Flags: []string{"f", "h"}}, false},
-		"an inner member":                 {shimtest.Match{Payload: object{"deep": object{"b": nil}}}, true},
-		"a missing member":                {shimtest.Match{Payload: object{"deep": object{"c": nil}}}, false},
-		"an equal array":                  {shimtest.Match{Payload: object{"deep": object{"a": []float64{1, 2}}}}, true},
+		"everything": {shimtest.Match{Payload: object{"to": "Ada"}, QueueName: "out", JobKey: "k", Priority: new(3),
+			MaxAttempts: 4,
+			RunAt:       at, Flags: []string{"g"}, Schema: "graphile_worker"}, true},
+		"another queue":           {shimtest.Match{QueueName: "in"}, false},
+		"another key":             {shimtest.Match{JobKey: "l"}, false},
+		"another priority":        {shimtest.Match{Priority: new(0)}, false},
+		"another maximum":         {shimtest.Match{MaxAttempts: 5}, false},
+		"another time":            {shimtest.Match{RunAt: at.Add(time.Microsecond)}, false},
+		"the same time elsewhere": {shimtest.Match{RunAt: at.In(time.FixedZone("", 3600))}, true},
+		"another flag":            {shimtest.Match{Flags: []string{"f", "h"}}, false},
+		"an inner member":         {shimtest.Match{Payload: object{"deep": object{"b": nil}}}, true},
+		"a missing member":        {shimtest.Match{Payload: object{"deep": object{"c": nil}}}, false},
+		"an equal array": {shimtest.Match{Payload: object{"deep": object{"a": []float64{1, 2}}}},
+			true},
 		"a shorter array":                 {shimtest.Match{Payload: object{"deep": object{"a": []int{1}}}}, false},
 		"a number that a float is not":    {shimtest.Match{Payload: object{"n": int64(9007199254740992)}}, false},
 		"the same number":                 {shimtest.Match{Payload: object{"n": int64(9007199254740993)}}, true},

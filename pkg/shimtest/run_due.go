@@ -52,7 +52,8 @@ func describeFailures(reports []shim.JobReported) string {
 	for _, r := range reports {
 		switch r.Outcome {
 		case shim.OutcomeFailed, shim.OutcomePermanentlyFailed, shim.OutcomeLeaseLost:
-			fmt.Fprintf(&b, "\n  job %d of task %q, payload %s: %s: %v", r.Job.ID, r.Job.TaskIdentifier, r.Job.Payload, r.Outcome, r.Err)
+			fmt.Fprintf(&b, "\n  job %d of task %q, payload %s: %s: %v", r.Job.ID, r.Job.TaskIdentifier, r.Job.Payload,
+				r.Outcome, r.Err)
 		}
 	}
 	return b.String()

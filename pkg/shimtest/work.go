@@ -83,7 +83,8 @@ func outcome(ctx context.Context, job *shim.Job, err error) shim.Outcome {
 		return shim.OutcomeLeaseLost
 	case guard.Is(cause, shim.ErrCanceled) && err != nil:
 		return shim.OutcomePermanentlyFailed
-	case guard.Is(cause, shim.ErrShutdown) && err != nil && asked != shim.OutcomeSnoozed && asked != shim.OutcomeRateLimited:
+	case guard.Is(cause, shim.ErrShutdown) && err != nil && asked != shim.OutcomeSnoozed &&
+		asked != shim.OutcomeRateLimited:
 		return shim.OutcomeReturned
 	}
 	return asked

@@ -42,7 +42,8 @@ func TestAHandlerIsCalledWithoutADatabase(t *testing.T) {
 			if result.RetryIn != nil {
 				retryIn = *result.RetryIn
 			}
-			if result.Outcome != c.outcome || result.Err != c.returned || retryIn != c.retryIn || string(result.Remaining) != c.remaining {
+			if result.Outcome != c.outcome || result.Err != c.returned || retryIn != c.retryIn ||
+				string(result.Remaining) != c.remaining {
 				t.Errorf("the result is %+v", result)
 			}
 		})
@@ -50,7 +51,8 @@ func TestAHandlerIsCalledWithoutADatabase(t *testing.T) {
 }
 
 func TestAPanicIsAFailureWithItsStack(t *testing.T) {
-	result := shimtest.Work(t.Context(), func(context.Context, *shim.Job) error { panic("tripped") }, shimtest.Job(t, "task", nil))
+	result := shimtest.Work(t.Context(), func(context.Context, *shim.Job) error { panic("tripped") },
+		shimtest.Job(t, "task", nil))
 	if result.Outcome != shim.OutcomeFailed || !strings.HasPrefix(result.Err.Error(), "panic: tripped\n\n") ||
 		!strings.Contains(result.Err.Error(), "TestAPanicIsAFailure") {
 		t.Errorf("the result is %+v", result)
@@ -77,7 +79,8 @@ func TestAHandlerMayBeInterrupted(t *testing.T) {
 
 func TestAJobIsAsAWorkerGivesIt(t *testing.T) {
 	job := shimtest.Job(t, "task", nil)
-	if string(job.Payload) != "{}" || job.Attempts != 1 || job.MaxAttempts != 25 || job.TaskIdentifier != "task" || job.ID == 0 {
+	if string(job.Payload) != "{}" || job.Attempts != 1 || job.MaxAttempts != 25 || job.TaskIdentifier != "task" ||
+		job.ID == 0 {
 		t.Errorf("the job is %+v", job)
 	}
 	r := &recorder{}

@@ -65,9 +65,11 @@ func (s *scanner) next(text string) string {
 	switch {
 	case text == "(" && !s.apart && name.MatchString(last) && !isQualified && !slices.Contains(words, last):
 		return "function " + last
-	case strings.HasPrefix(text, "'") && name.MatchString(last) && !slices.Contains(words, last) && !slices.Contains(ownTypes, last):
+	case strings.HasPrefix(text, "'") && name.MatchString(last) && !slices.Contains(words, last) &&
+		!slices.Contains(ownTypes, last):
 		return "type " + last
-	case last == "::" && name.MatchString(text) && !slices.Contains(ownTypes, text) && !slices.Contains(completed, text) &&
+	case last == "::" && name.MatchString(text) && !slices.Contains(ownTypes, text) &&
+		!slices.Contains(completed, text) &&
 		text != "pg_catalog" && text != "S":
 		return "type " + text
 	case slices.Contains(completed, text) && name.MatchString(last) && last != "as": // the type of a column

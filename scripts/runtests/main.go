@@ -98,7 +98,8 @@ func buildPrograms(ctx context.Context) (dir string, err error) {
 	if err != nil {
 		return "", fmt.Errorf("make a folder for the programs: %w", err)
 	}
-	build := exec.CommandContext(ctx, "go", "build", "-o", dir+string(filepath.Separator), "./cmd/gw-run", "./cmd/gw-migrate")
+	build := exec.CommandContext(ctx, "go", "build", "-o", dir+string(filepath.Separator), "./cmd/gw-run",
+		"./cmd/gw-migrate")
 	build.Env = append(os.Environ(), compilation...)
 	if output, err := build.CombinedOutput(); err != nil {
 		_ = os.RemoveAll(dir)

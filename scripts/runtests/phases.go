@@ -96,7 +96,8 @@ func phases(s selection, packages []string) []phase {
 		}
 	}
 	if s.race {
-		all = append(all, goTest("go -race", "", []string{"CGO_ENABLED=1"}, append([]string{"-race", "-p=2"}, raced...)))
+		all = append(all, goTest("go -race", "", []string{"CGO_ENABLED=1"},
+			append([]string{"-race", "-p=2"}, raced...)))
 	}
 	return append(all, goTest("go", "", nil, append([]string{"-p=4"}, plain...)))
 }
@@ -110,8 +111,9 @@ var compilation = []string{"CGO_ENABLED=0", "GOGC=400"}
 func goTest(name, dir string, env, args []string) phase {
 	return phase{
 		name: name, dir: dir, env: append(compilation[:len(compilation):len(compilation)], env...),
-		command: append([]string{"go", "test", "-json", "-count=1", "-vet=off", "-ldflags=-w", "-exec=env -u GOGC", "-timeout=" + timeout}, args...),
-		read:    readGo,
+		command: append([]string{"go", "test", "-json", "-count=1", "-vet=off", "-ldflags=-w", "-exec=env -u GOGC",
+			"-timeout=" + timeout}, args...),
+		read: readGo,
 	}
 }
 

@@ -46,7 +46,8 @@ func (t tally) counts() string {
 	for _, part := range []struct {
 		n    int
 		what string
-	}{{t.packages, "packages"}, {t.tests, "tests"}, {t.skipped, "left out"}, {t.files, "pgTAP files"}, {t.assertions, "assertions"}} {
+	}{{t.packages, "packages"}, {t.tests, "tests"}, {t.skipped, "left out"}, {t.files, "pgTAP files"},
+		{t.assertions, "assertions"}} {
 		if part.n > 0 {
 			parts = append(parts, fmt.Sprintf("%d %s", part.n, part.what))
 		}
@@ -77,7 +78,8 @@ func (r *report) print(text string) {
 
 // add prints the line of a phase.
 func (r *report) add(t tally) {
-	text := fmt.Sprintf("%-10s %s in %s (%s of CPU): %s", t.phase, t.counts(), seconds(t.took), seconds(t.cpu), t.outcome())
+	text := fmt.Sprintf("%-10s %s in %s (%s of CPU): %s", t.phase, t.counts(), seconds(t.took), seconds(t.cpu),
+		t.outcome())
 	if longest := t.longest(); longest != "" {
 		text += "; longest: " + longest
 	}

@@ -124,12 +124,13 @@ func runPhase(t *testing.T, script string) (got tally, shown string) {
 
 func TestAPhaseEndsWithItsContext(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
-	p := phase{command: []string{"sh", "-c", "echo started; exec sleep 600"}, read: func(output io.Reader, _ func(string)) tally {
-		_, _ = output.Read(make([]byte, 1))
-		cancel()
-		_, _ = io.Copy(io.Discard, output)
-		return tally{}
-	}}
+	p := phase{command: []string{"sh", "-c", "echo started; exec sleep 600"},
+		read: func(output io.Reader, _ func(string)) tally {
+			_, _ = output.Read(make([]byte, 1))
+			cancel()
+			_, _ = io.Copy(io.Discard, output)
+			return tally{}
+		}}
 	if got := p.run(ctx, os.Environ(), func(string) {}); len(got.failed) != 1 {
 		t.Errorf("got %+v", got)
 	}
@@ -139,7 +140,8 @@ func TestTheLastLineHasAllCounts(t *testing.T) {
 	var out strings.Builder
 	r := report{out: &out}
 	r.add(tally{phase: "pgTAP", files: 3, assertions: 9, took: time.Second, cpu: 400 * time.Millisecond})
-	r.add(tally{phase: "go", packages: 2, tests: 5, skipped: 1, took: 61 * time.Second, cpu: 70 * time.Second, failed: []string{"a/bad TestBad"},
+	r.add(tally{phase: "go", packages: 2, tests: 5, skipped: 1, took: 61 * time.Second, cpu: 70 * time.Second,
+		failed:    []string{"a/bad TestBad"},
 		durations: []duration{{"a/good", time.Second}, {"a/bad", time.Minute}}})
 	r.add(tally{phase: "bench", packages: 1, tests: 4, took: 2 * time.Second})
 	if r.finish(70 * time.Second) {
@@ -157,7 +159,8 @@ FAILED a/bad TestBad
 }
 
 func TestEveryPackageIsInOnePhaseOfOneTarget(t *testing.T) {
-	packages := []string{"gw/cmd/gw-run", "gw/docs", "gw/pkg/shim", "gw/tests/go", "gw/tests/go/baddays", "gw/tests/go/gwrun"}
+	packages := []string{"gw/cmd/gw-run", "gw/docs", "gw/pkg/shim", "gw/tests/go", "gw/tests/go/baddays",
+		"gw/tests/go/gwrun"}
 	for _, race := range []bool{false, true} {
 		var run []string
 		for _, s := range []selection{{race: race}, {stress: true}} {
@@ -174,9 +177,11 @@ func TestEveryPackageIsInOnePhaseOfOneTarget(t *testing.T) {
 			t.Errorf("run are %v, want %v", run, packages)
 		}
 	}
-	packages = []string{"gw/tests/go", "gw/tests/go/gwrun", "gw/internal/health", "gw/tests/go/adopt", "gw/tests/go/grants"}
+	packages = []string{"gw/tests/go", "gw/tests/go/gwrun", "gw/internal/health", "gw/tests/go/adopt",
+		"gw/tests/go/grants"}
 	for short, want := range map[int]string{12: "-p=2 gw/tests/go/adopt", 18: "-p=2 gw/tests/go/grants"} {
-		_, run, _ := strings.Cut(strings.Join(phases(selection{short: short}, slices.Clone(packages))[1].command, " "), "-short ")
+		_, run, _ := strings.Cut(strings.Join(phases(selection{short: short}, slices.Clone(packages))[1].command, " "),
+			"-short ")
 		if run != want {
 			t.Errorf("-short=%d runs %s, want %s", short, run, want)
 		}

@@ -134,7 +134,8 @@ func (p plan) faults(rows float64) []string {
 func (n planNode) faults(rows float64) (faults []string) {
 	switch n.Type {
 	case "Seq Scan", "Gather", "Gather Merge":
-		if slices.Contains([]string{"_gw_settings", "_gw_turns", "_gw_suspects"}, n.Relation) { // they have a few rows at most
+		if slices.Contains([]string{"_gw_settings", "_gw_turns", "_gw_suspects"},
+			n.Relation) { // they have a few rows at most
 			break
 		}
 		faults = append(faults, fmt.Sprintf("%s on %s", n.Type, n.Relation))
@@ -145,7 +146,8 @@ func (n planNode) faults(rows float64) (faults []string) {
 	case "Sort", "Incremental Sort", "Hash Join", "Merge Join":
 		for _, child := range n.Children {
 			if child.Rows*child.Loops > rows {
-				faults = append(faults, fmt.Sprintf("%s reads %.0f rows, want %.0f at most", n.Type, child.Rows*child.Loops, rows))
+				faults = append(faults, fmt.Sprintf("%s reads %.0f rows, want %.0f at most", n.Type,
+					child.Rows*child.Loops, rows))
 			}
 		}
 	}
@@ -164,7 +166,8 @@ func TestAPlanThatReadsTooMuchHasFaults(t *testing.T) {
 		{index, 0},
 		{planNode{Type: "Seq Scan", Relation: "_private_jobs"}, 1},
 		{planNode{Type: "Gather", Children: []planNode{index}}, 1},
-		{planNode{Type: "Limit", Children: []planNode{{Type: "Bitmap Heap Scan", Children: []planNode{{Type: "Bitmap Index Scan"}}}}}, 1},
+		{planNode{Type: "Limit", Children: []planNode{{Type: "Bitmap Heap Scan",
+			Children: []planNode{{Type: "Bitmap Index Scan"}}}}}, 1},
 		{planNode{Type: "Sort", Children: []planNode{index}}, 1},
 		{planNode{Type: "Sort", Children: []planNode{{Type: "Index Scan", Rows: 100, Loops: 1}}}, 0},
 		{planNode{Type: "Hash Join", Children: []planNode{{Type: "Hash", Rows: 1, Loops: 1}, index}}, 1},

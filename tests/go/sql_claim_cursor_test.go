@@ -81,7 +81,8 @@ func (s *session) lookInAnHour() {
 func (s *session) putOff(until, emptyUntil string) {
 	s.t.Helper()
 	s.exec(`
-		select set_config('gw.claim_cursor', array[c.at[1], ` + until + `, ` + emptyUntil + `, c.at[4], c.at[5], c.at[6], c.at[7], c.at[8]]::text, false)
+		select set_config('gw.claim_cursor', array[c.at[1], ` + until + `, ` + emptyUntil +
+		`, c.at[4], c.at[5], c.at[6], c.at[7], c.at[8]]::text, false)
 		  from (select current_setting('gw.claim_cursor')::bigint[] as at) as c`)
 }
 
@@ -137,7 +138,8 @@ func TestAClaimCursorLeavesALongFrontBehind(t *testing.T) {
 		checkReads(t, s, claimTen, 2000)
 	})
 	for _, c := range []struct{ name, task, flags, claim string }{
-		{"forbidden flags", "task", "array['barred']", "select id from graphile_worker.get_job_batch('worker', batch_size => 10, forbidden_flags => array['barred'])"},
+		{"forbidden flags", "task", "array['barred']",
+			"select id from graphile_worker.get_job_batch('worker', batch_size => 10, forbidden_flags => array['barred'])"},
 		{"forbidden flags of a task", "task", "array['barred']",
 			`select id from graphile_worker.get_job_batch('worker', batch_size => 10, task_forbidden_flags => '{"task": ["barred"]}')`},
 		{"unknown tasks", "unknown", "null", "select id from graphile_worker.get_job_batch('worker', array['task'], 10)"},
@@ -171,7 +173,8 @@ type newcomer struct{ name, add, before, change string }
 
 var newcomers = []newcomer{
 	{name: "inserted with an earlier run_at", change: addOlder},
-	{name: "inserted with a more urgent priority", change: "select id from graphile_worker.add_job('task', priority => -1)"},
+	{name: "inserted with a more urgent priority",
+		change: "select id from graphile_worker.add_job('task', priority => -1)"},
 	{name: "returned to its old place", add: addOlder, before: "select id from graphile_worker.get_job_batch('other')",
 		change: "select graphile_worker.return_job('other', $1), $1::bigint"},
 	{name: "rescheduled to before it", add: "select id from graphile_worker.add_job('task', run_at => now() + interval '1 day')",
@@ -372,7 +375,8 @@ func TestAClaimCursorIsForClaimsWithTheSameForbiddenFlagsOfTasks(t *testing.T) {
 	claim := func(flags string) int64 {
 		s.exec("begin")
 		defer s.exec("rollback")
-		return one[int64](s, "select id from graphile_worker.get_job_batch('worker', task_forbidden_flags => $1)", flags)
+		return one[int64](s, "select id from graphile_worker.get_job_batch('worker', task_forbidden_flags => $1)",
+			flags)
 	}
 	const barred = `{"task": ["barred"]}`
 	all[int64](s, "select id from graphile_worker.get_job_batch('worker', task_forbidden_flags => $1)", barred)
@@ -461,7 +465,8 @@ func TestAClaimCursorThatMakesNoSenseIsIgnored(t *testing.T) {
 	const ahead = "{%d,9000000000000000,0,0,9000000000000000,1,9000000000000000,1}"
 	scope := one[int64](s, "select graphile_worker._gw_cursor_scope(null::graphile_worker._gw_claim)")
 	for _, cursor := range []string{
-		"x", "{}", "{1}", "{1,2,3,4,5,6,7,x}", "{null,1,2,3,4,5,6,7}", "{1,2,3,4,5,6,9223372036854775808,1}", fmt.Sprintf(ahead, scope),
+		"x", "{}", "{1}", "{1,2,3,4,5,6,7,x}", "{null,1,2,3,4,5,6,7}", "{1,2,3,4,5,6,9223372036854775808,1}",
+		fmt.Sprintf(ahead, scope),
 	} {
 		s.exec("select set_config('gw.claim_cursor', $1, false)", cursor)
 		if n := one[int](s, "select count(*) from graphile_worker.get_job_batch('worker')"); n != 1 {

@@ -27,26 +27,42 @@ func TestClaimsNeverWait(t *testing.T) {
 		claimed   []string // while the transaction is open
 		left      []string // once it is rolled back
 	}{
-		{"a locked job", readCommitted, "select from graphile_worker._private_jobs where key = 'plain' for update", []string{"head", "other"}, []string{"plain"}},
-		{"a locked head of a queue", readCommitted, "select from graphile_worker._private_jobs where key = 'head' for update", []string{"plain", "other"}, []string{"head"}},
+		{"a locked job", readCommitted, "select from graphile_worker._private_jobs where key = 'plain' for update",
+			[]string{"head", "other"}, []string{"plain"}},
+		{"a locked head of a queue", readCommitted,
+			"select from graphile_worker._private_jobs where key = 'head' for update", []string{"plain", "other"},
+			[]string{"head"}},
 		{"a locked queue", readCommitted, "select from graphile_worker._private_job_queues where queue_name = 'queue' for update", []string{"plain", "other"}, []string{"head"}},
-		{"a replaced job", readCommitted, "select graphile_worker.add_job('task', job_key => 'plain')", []string{"head", "other"}, []string{"plain"}},
-		{"a replaced head", readCommitted, "select graphile_worker.add_job('task', job_key => 'head')", []string{"plain", "other"}, []string{"head"}},
-		{"a deduplicated head", readCommitted, "select graphile_worker.add_job('task', job_key => 'head', job_key_mode => 'unsafe_dedupe')", []string{"plain", "other"}, []string{"head"}},
-		{"a removed head", readCommitted, "select graphile_worker.remove_job('head')", []string{"plain", "other"}, []string{"head"}},
+		{"a replaced job", readCommitted, "select graphile_worker.add_job('task', job_key => 'plain')",
+			[]string{"head", "other"}, []string{"plain"}},
+		{"a replaced head", readCommitted, "select graphile_worker.add_job('task', job_key => 'head')",
+			[]string{"plain", "other"}, []string{"head"}},
+		{"a deduplicated head", readCommitted,
+			"select graphile_worker.add_job('task', job_key => 'head', job_key_mode => 'unsafe_dedupe')",
+			[]string{"plain", "other"}, []string{"head"}},
+		{"a removed head", readCommitted, "select graphile_worker.remove_job('head')", []string{"plain", "other"},
+			[]string{"head"}},
 		{"a rescheduled head", readCommitted, "select graphile_worker.reschedule_jobs(array[id], run_at => 'infinity')" + fmt.Sprintf(byKey, "head"), []string{"plain", "other"}, []string{"head"}},
-		{"a completed head", readCommitted, "select graphile_worker.complete_jobs(array[id])" + fmt.Sprintf(byKey, "head"), []string{"plain", "other"}, []string{"head"}},
-		{"a failed head", readCommitted, "select graphile_worker.permanently_fail_jobs(array[id])" + fmt.Sprintf(byKey, "head"), []string{"plain", "other"}, []string{"head"}},
-		{"another claim", readCommitted, "select graphile_worker.get_job_batch('first', batch_size => 2)", []string{"other"}, []string{"plain", "head"}},
+		{"a completed head", readCommitted, "select graphile_worker.complete_jobs(array[id])" +
+			fmt.Sprintf(byKey, "head"), []string{"plain", "other"}, []string{"head"}},
+		{"a failed head", readCommitted, "select graphile_worker.permanently_fail_jobs(array[id])" +
+			fmt.Sprintf(byKey, "head"), []string{"plain", "other"}, []string{"head"}},
+		{"another claim", readCommitted, "select graphile_worker.get_job_batch('first', batch_size => 2)",
+			[]string{"other"}, []string{"plain", "head"}},
 		{"an added job", readCommitted, "select graphile_worker.add_job('new', queue_name => 'new')", everything, nil},
-		{"an added job in a queue", readCommitted, "select graphile_worker.add_job('task', queue_name => 'queue', priority => -1)", everything, nil},
+		{"an added job in a queue", readCommitted,
+			"select graphile_worker.add_job('task', queue_name => 'queue', priority => -1)", everything, nil},
 		{"a locked task", readCommitted, "select from graphile_worker._private_tasks for update", everything, nil},
-		{"a cleanup", readCommitted, "select graphile_worker.cleanup(array['GC_TASK_IDENTIFIERS', 'GC_JOB_QUEUES'])", everything, nil},
+		{"a cleanup", readCommitted, "select graphile_worker.cleanup(array['GC_TASK_IDENTIFIERS', 'GC_JOB_QUEUES'])",
+			everything, nil},
 		{"all names held", readCommitted, "select pg_advisory_xact_lock(graphile_worker._gw_name_lock(kind, name::text)) from unnest(array['task', 'queue']) as kind, generate_series(1, 1000) as name", everything, nil},
 		{"a sweep", readCommitted, "select graphile_worker.stale_sweep()", everything, nil},
 		{"a registration", readCommitted, "select graphile_worker.register_worker('worker')", everything, nil},
-		{"an added job above READ COMMITTED", repeatableRead, "select graphile_worker.add_job('task', queue_name => 'queue', priority => -1)", everything, nil},
-		{"a replaced head above READ COMMITTED", repeatableRead, "select graphile_worker.add_job('task', job_key => 'head', queue_name => 'other')", []string{"plain", "other"}, []string{"head"}},
+		{"an added job above READ COMMITTED", repeatableRead,
+			"select graphile_worker.add_job('task', queue_name => 'queue', priority => -1)", everything, nil},
+		{"a replaced head above READ COMMITTED", repeatableRead,
+			"select graphile_worker.add_job('task', job_key => 'head', queue_name => 'other')",
+			[]string{"plain", "other"}, []string{"head"}},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			opener, claimer := db.in(t).sessionAt(c.isolation), claimer.in(t)
@@ -89,7 +105,8 @@ func TestClaimsGoByWhatTheHeadHasBecome(t *testing.T) {
 	db := newDatabase(t)
 	changer := db.session()
 	// Stops a claim that has its snapshot and has not locked the head yet.
-	changer.mutate("_gw_lock_queued_jobs", "end) as n) as c\n", "end) as n) as c where (select count(*) from pg_advisory_xact_lock_shared(1)) = 1\n")
+	changer.mutate("_gw_lock_queued_jobs", "end) as n) as c\n",
+		"end) as n) as c where (select count(*) from pg_advisory_xact_lock_shared(1)) = 1\n")
 	for _, c := range []struct{ name, change string }{
 		{"put off", "select graphile_worker.add_job('task', job_key => 'key', queue_name => 'queue', run_at => 'infinity')"},
 		{"moved to a busy queue", "select graphile_worker.add_job('task', job_key => 'key', queue_name => 'busy')"},
@@ -182,7 +199,8 @@ func (r queueRace) run(t *testing.T) {
 		claiming.Go(func() error {
 			worker := fmt.Sprint("worker ", c)
 			for left.Load() > 0 && ctx.Err() == nil {
-				jobs, err := insist(r.isolation, func() ([]claimedJob, error) { return claim(ctx, conn, worker, 1+rand.IntN(5)) })
+				jobs, err := insist(r.isolation,
+					func() ([]claimedJob, error) { return claim(ctx, conn, worker, 1+rand.IntN(5)) })
 				if err != nil {
 					return err
 				}
@@ -191,7 +209,8 @@ func (r queueRace) run(t *testing.T) {
 					mu.Lock()
 					executions[job.Queue] = append(executions[job.Queue], execution{job.ID, start, clock.Add(1)})
 					mu.Unlock()
-					if err := report(ctx, conn, r.isolation, "select graphile_worker.complete_job($1, $2, $3)", worker, job.ID, job.Lease); err != nil {
+					if err := report(ctx, conn, r.isolation, "select graphile_worker.complete_job($1, $2, $3)", worker,
+						job.ID, job.Lease); err != nil {
 						return err
 					}
 					left.Add(-1)

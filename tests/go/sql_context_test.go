@@ -36,7 +36,8 @@ func TestWhoAddsAJobWithAContextWaitsForNobody(t *testing.T) {
 			one[int64](second, "select count(*) from graphile_worker.jobs") // takes its snapshot
 			first.exec("begin")
 			one[int64](first, putContext)
-			if one[int64](first, dropSpent); one[int64](first, "select count(*) from graphile_worker._gw_job_context") == 5 {
+			if one[int64](first, dropSpent); one[int64](first,
+				"select count(*) from graphile_worker._gw_job_context") == 5 {
 				t.Fatal("the first has removed nothing, so there is nothing to wait for")
 			}
 			second.exec("set lock_timeout = '5s'")
@@ -79,7 +80,8 @@ func TestNoJobLosesItsContextToThoseThatAreRemoved(t *testing.T) {
 				if n%10 == 0 {
 					continue // this one waits
 				}
-				if _, err := s.conn.Exec(t.Context(), "delete from graphile_worker._private_jobs where id = $1", ids[0]); err != nil {
+				if _, err := s.conn.Exec(t.Context(), "delete from graphile_worker._private_jobs where id = $1",
+					ids[0]); err != nil {
 					return err
 				}
 			}

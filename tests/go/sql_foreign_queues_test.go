@@ -21,7 +21,8 @@ func (d *database) claimBlocks(batch int) (blocks [3]int) {
 	defer func() { _ = e.conn.Close(d.t.Context()) }()
 	for i := range blocks {
 		e.exec("begin")
-		plans := e.explain(fmt.Sprintf("select id from graphile_worker.get_job_batch('worker', array['task'], %d)", batch))
+		plans := e.explain(fmt.Sprintf("select id from graphile_worker.get_job_batch('worker', array['task'], %d)",
+			batch))
 		e.exec("rollback")
 		root := plans[len(plans)-1].Plan
 		blocks[i] = root.Hit + root.Read
@@ -36,10 +37,12 @@ func TestQueuesOfTasksThatAWorkerDoesNotServeCostItNothing(t *testing.T) {
 		name, add string
 		most      [2]int // blocks of a claim of one job and of ten, besides those of the catalog
 	}{
-		{"nothing to do", "select from graphile_worker.add_job('task', run_at => now() + interval '1 day')", [2]int{250, 250}},
+		{"nothing to do", "select from graphile_worker.add_job('task', run_at => now() + interval '1 day')",
+			[2]int{250, 250}},
 		{"a job without a queue", "select from graphile_worker.add_job('task')", [2]int{250, 250}},
 		{"a job in a queue", "select from graphile_worker.add_job('task', queue_name => 'own')", [2]int{250, 250}},
-		{"a job in a queue of theirs", "select from graphile_worker.add_job('task', queue_name => 'foreign1')", [2]int{250, 250}},
+		{"a job in a queue of theirs", "select from graphile_worker.add_job('task', queue_name => 'foreign1')",
+			[2]int{250, 250}},
 		{"a hundred queues", "select from generate_series(1, 100) as n, graphile_worker.add_job('task', queue_name => 'own' || n)", [2]int{450, 900}},
 	} {
 		for _, locked := range []bool{false, true} {
@@ -69,7 +72,10 @@ func TestQueuesOfTasksThatAWorkerDoesNotServeCostItNothing(t *testing.T) {
 					for i, batch := range []int{1, 10} {
 						most := own.most[i]
 						blocks := d.claimBlocks(batch)
-						costs := func() bool { return blocks[0] > alone[i]*3/2+most || max(blocks[1], blocks[2]) > most }
+						costs := func() bool {
+							return blocks[0] > alone[i]*3/2+most ||
+								max(blocks[1], blocks[2]) > most
+						}
 						// A session reads the catalog again when others have made and dropped much in other databases, as other
 						// tests do now and then. What a claim costs shows each time.
 						for tries := 0; costs() && tries < 4; tries++ {

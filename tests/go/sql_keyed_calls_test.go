@@ -22,8 +22,9 @@ const (
 
 // keyedCalls are the calls that decide by a key, with the key as parameter.
 var keyedCalls = map[string]string{
-	"once":     "select * from graphile_worker.add_job_once('task', '[1]', $1, '1 hour')",
-	"debounce": fmt.Sprintf("select * from graphile_worker.debounce_job('task', '[1]', $1, '%v', '%v')", debounceWait, maxWait),
+	"once": "select * from graphile_worker.add_job_once('task', '[1]', $1, '1 hour')",
+	"debounce": fmt.Sprintf("select * from graphile_worker.debounce_job('task', '[1]', $1, '%v', '%v')", debounceWait,
+		maxWait),
 	"throttle": fmt.Sprintf("select * from graphile_worker.throttle_job('task', '[1]', $1, '%v')", throttleTime),
 }
 
@@ -69,7 +70,8 @@ func TestCallsUnderAKeyHaveTheJobsThatTheyShouldHoweverTheyRace(t *testing.T) {
 				conn := db.session().conn
 				claimers.Go(func() error {
 					for !done.Load() {
-						_, err := query[bool](claimCtx, conn, `select graphile_worker.complete_job(j.worker, j.id, j.lease)
+						_, err := query[bool](claimCtx, conn,
+							`select graphile_worker.complete_job(j.worker, j.id, j.lease)
 							from (select $1::text as worker, b.* from graphile_worker.get_job_batch($1, batch_size => 2) as b) as j`, fmt.Sprint("worker ", c))
 						if err != nil {
 							return err
@@ -140,7 +142,8 @@ func TestAThrottledCallInATransactionThatBeganEarlierKeepsTheInterval(t *testing
 			t.Fatal(err)
 		}
 	}
-	for _, sql := range []string{"select graphile_worker.remove_job('k')", "select graphile_worker._gw_drop_keyed_calls()"} {
+	for _, sql := range []string{"select graphile_worker.remove_job('k')",
+		"select graphile_worker._gw_drop_keyed_calls()"} {
 		if _, err := other.Exec(t.Context(), sql); err != nil {
 			t.Fatal(err)
 		}
@@ -155,7 +158,8 @@ func TestAThrottledCallInATransactionThatBeganEarlierKeepsTheInterval(t *testing
 
 // callUnderAKey makes a call of any kind in a transaction, and commits or rolls back. Only the first calls under a key of
 // once can race, so there are ever new ones.
-func callUnderAKey(ctx context.Context, conn *pgx.Conn, isolation string, number int) (answer keyedAnswer, committed bool, err error) {
+func callUnderAKey(ctx context.Context, conn *pgx.Conn, isolation string,
+	number int) (answer keyedAnswer, committed bool, err error) {
 	kind := []string{"once", "debounce", "throttle"}[rand.IntN(3)]
 	key := fmt.Sprint(kind, rand.IntN(2))
 	if kind == "once" {
@@ -212,7 +216,8 @@ func faultsOfKeyedCalls(answers []keyedAnswer) (faults []string) {
 		switch a.kind {
 		case "debounce":
 			if latest := adder.returnedAt.Add(maxWait); a.DueAt.After(latest) {
-				faults = append(faults, fmt.Sprintf("job %s is due %v after the first call, want at most %v", job, a.DueAt.Sub(adder.returnedAt), maxWait))
+				faults = append(faults, fmt.Sprintf("job %s is due %v after the first call, want at most %v", job,
+					a.DueAt.Sub(adder.returnedAt), maxWait))
 			}
 			earliest := a.sent.Add(debounceWait)
 			if limit := adder.sent.Add(maxWait); limit.Before(earliest) {
@@ -236,7 +241,8 @@ func faultsOfKeyedCalls(answers []keyedAnswer) (faults []string) {
 			case a.kind == "once":
 				faults = append(faults, fmt.Sprintf("jobs %s and %s were both added once", job, other))
 			case a.kind == "throttle" && gap >= 0 && gap < throttleTime:
-				faults = append(faults, fmt.Sprintf("jobs %s and %s are due %v after each other, want at least %v", job, other, gap, throttleTime))
+				faults = append(faults, fmt.Sprintf("jobs %s and %s are due %v after each other, want at least %v", job,
+					other, gap, throttleTime))
 			}
 		}
 	}

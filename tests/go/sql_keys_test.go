@@ -46,7 +46,8 @@ func (r keyRace) run(t *testing.T) {
 		conn := db.sessionAt(r.isolation).conn
 		producers.Go(func() error {
 			for range r.calls {
-				rows, err := insist(r.isolation, func() ([]keyedRow, error) { return addKeyed(ctx, conn, p, &lastRequest) })
+				rows, err := insist(r.isolation,
+					func() ([]keyedRow, error) { return addKeyed(ctx, conn, p, &lastRequest) })
 				if err != nil {
 					return err
 				}
@@ -66,7 +67,8 @@ func (r keyRace) run(t *testing.T) {
 		claimers.Go(func() error {
 			for {
 				last := produced.Load()
-				jobs, err := insist(r.isolation, func() ([]claimedJob, error) { return claim(claimCtx, conn, worker, 3) })
+				jobs, err := insist(r.isolation,
+					func() ([]claimedJob, error) { return claim(claimCtx, conn, worker, 3) })
 				if err != nil {
 					return err
 				}
@@ -158,7 +160,8 @@ func addKeyed(ctx context.Context, conn *pgx.Conn, producer int, lastRequest *at
 			select j.id, j.revision, (j.payload ->> 'request')::bigint as request
 			  from graphile_worker.add_job('task', json_build_object('request', $1::bigint), $2, job_key => $3,
 			                               job_key_mode => $4) as j`,
-			lastRequest.Add(1), queues[a], fmt.Sprint("key ", a), []string{"", "replace", "preserve_run_at"}[producer%3])
+			lastRequest.Add(1), queues[a], fmt.Sprint("key ", a),
+			[]string{"", "replace", "preserve_run_at"}[producer%3])
 	}
 	if err != nil {
 		return nil, fmt.Errorf("add a keyed job: %w", err)

@@ -52,7 +52,8 @@ func TestLateOutcomesAreRefused(t *testing.T) {
 				}
 				next := b.claimOne(way.holder)
 				if next.ID != claim.ID || next.Lease == claim.Lease {
-					t.Fatalf("the second claim is %v, want job %d with another lease than %d", next, claim.ID, claim.Lease)
+					t.Fatalf("the second claim is %v, want job %d with another lease than %d", next, claim.ID,
+						claim.Lease)
 				}
 
 				before := rowsOf(b)

@@ -55,8 +55,10 @@ func scatter(s *session, random *rand.Rand) string {
 	               now() + (random() - 0.9) * interval '1 hour', case when random() < 0.2 then '{"barred": true}'::jsonb end
 	          from (select floor(random() ^ $7 * $6)::integer as task, case when random() >= $2 then 'queue' || 1 + floor(random() ^ 3 * $3)::integer end as queue
 	                  from generate_series(1, $1)) as n
-	          left join graphile_worker._private_job_queues as q on q.queue_name = n.queue`, jobs, plain, queues, priorities, behind, tasks, skew)
-	return fmt.Sprintf("%d jobs of %d tasks, of which %.2f without a queue, in %d queues, of which %.2f are locked", jobs, tasks, plain, queues, locked)
+	          left join graphile_worker._private_job_queues as q on q.queue_name = n.queue`, jobs, plain, queues,
+		priorities, behind, tasks, skew)
+	return fmt.Sprintf("%d jobs of %d tasks, of which %.2f without a queue, in %d queues, of which %.2f are locked",
+		jobs, tasks, plain, queues, locked)
 }
 
 // misclaims compares claims of several sizes with the rule, and returns what differs.
@@ -68,10 +70,12 @@ func misclaims(s *session, random *rand.Rand, tables int) (faults []string) {
 			expected := all[int64](s, expectedClaim, size, tasks)
 			s.exec("begin")
 			claimed := all[int64](s, `
-				select id from graphile_worker.get_job_batch('worker', $2, $1, forbidden_flags => array['barred'])`, size, tasks)
+				select id from graphile_worker.get_job_batch('worker', $2, $1, forbidden_flags => array['barred'])`,
+				size, tasks)
 			s.exec("rollback")
 			if !slices.Equal(claimed, expected) {
-				faults = append(faults, fmt.Sprintf("%s: %d jobs of %v are %v, want %v", state, size, tasks, claimed, expected))
+				faults = append(faults, fmt.Sprintf("%s: %d jobs of %v are %v, want %v", state, size, tasks, claimed,
+					expected))
 			}
 		}
 	}
@@ -97,10 +101,13 @@ func TestALookThatMissesJobsIsSeen(t *testing.T) {
 		{"the first queues, though the walk ended before it knew", front, "count(*) < claim.batch_size + 15", "true"},
 		{"the first queues, though it met one again and again", heads, "least(f.jobs, claim.queue_batch)", "f.jobs"},
 		{"queues of jobs that suit nobody", front, "filter (where w.suits)", ""},
-		{"a few queues, of these the first", front, "queue_ids := \"graphile_worker\"._gw_next_queues(17);", "queue_ids := (\"graphile_worker\"._gw_next_queues(17))[1:1];"},
+		{"a few queues, of these the first", front, "queue_ids := \"graphile_worker\"._gw_next_queues(17);",
+			"queue_ids := (\"graphile_worker\"._gw_next_queues(17))[1:1];"},
 		{"queues, in front of any job", lock, "unnest(heads || plain)", "unnest(heads)"},
 		{"of certain tasks, of one priority", tasks, "select (select min((select", "select (select max((select"},
-		{"of certain tasks, of the first of them", tasks, "from unnest(claim.task_ids) as t (id)\n                  cross", "from unnest(claim.task_ids[1:1]) as t (id)\n                  cross"},
+		{"of certain tasks, of the first of them", tasks,
+			"from unnest(claim.task_ids) as t (id)\n                  cross",
+			"from unnest(claim.task_ids[1:1]) as t (id)\n                  cross"},
 	}) {
 		t.Run(c.name, func(t *testing.T) {
 			t.Parallel()

@@ -44,29 +44,40 @@ var bigCalls = []bigCall{
 	{name: "add_jobs with new names", sql: addMany(namedSpec)},
 	{name: "add_jobs with names", add: namedSpec, sql: addMany(namedSpec)},
 	{name: "get_job_batch", add: plainSpec, sql: "select count(*) from graphile_worker.get_job_batch('worker', batch_size => 1000)"},
-	{name: "get_job_batch of queues", add: namedSpec, sql: "select count(*) from graphile_worker.get_job_batch('worker', batch_size => 1000)"},
-	{name: "complete_job_batch", add: plainSpec, held: true, sql: "select count(*) from graphile_worker.complete_job_batch('worker', $ids, $leases)"},
-	{name: "complete_job_batch of queues", add: namedSpec, held: true, sql: "select count(*) from graphile_worker.complete_job_batch('worker', $ids, $leases)"},
+	{name: "get_job_batch of queues", add: namedSpec,
+		sql: "select count(*) from graphile_worker.get_job_batch('worker', batch_size => 1000)"},
+	{name: "complete_job_batch", add: plainSpec, held: true,
+		sql: "select count(*) from graphile_worker.complete_job_batch('worker', $ids, $leases)"},
+	{name: "complete_job_batch of queues", add: namedSpec, held: true,
+		sql: "select count(*) from graphile_worker.complete_job_batch('worker', $ids, $leases)"},
 	{name: "complete_job_batch with results", add: plainSpec, held: true,
 		before: "select graphile_worker.expect_result(j.id) from graphile_worker._private_jobs as j",
 		sql:    "select count(*) from graphile_worker.complete_job_batch('worker', $ids, $leases, array(select '1'::json from unnest($ids)))"},
 	{name: "complete_job_batch with results of a kept task", add: plainSpec, held: true,
 		before: "select graphile_worker.keep_task('a', '1 day', payloads => true, results => true)",
 		sql:    "select count(*) from graphile_worker.complete_job_batch('worker', $ids, $leases, array(select '1'::json from unnest($ids)))"},
-	{name: "return_job_batch", add: plainSpec, held: true, sql: "select count(*) from graphile_worker.return_job_batch('worker', $ids, $leases)"},
-	{name: "fail_job_batch", add: plainSpec, held: true, sql: `select count(*) from graphile_worker.fail_job_batch('worker', (
+	{name: "return_job_batch", add: plainSpec, held: true,
+		sql: "select count(*) from graphile_worker.return_job_batch('worker', $ids, $leases)"},
+	{name: "fail_job_batch", add: plainSpec, held: true,
+		sql: `select count(*) from graphile_worker.fail_job_batch('worker', (
 		select json_agg(json_build_object('id', h.id, 'lease', h.lease, 'message', 'm')) from unnest($ids, $leases) as h (id, lease)))`},
-	{name: "renew_leases", add: plainSpec, held: true, sql: "select count(*) from graphile_worker.renew_leases('worker', $ids, $leases, older_than => '0')"},
-	{name: "heartbeat", add: plainSpec, held: true, sql: "select count(*) from graphile_worker.heartbeat('worker', $ids, $leases)"},
-	{name: "return_unknown_jobs", add: plainSpec, held: true, sql: "select graphile_worker.return_unknown_jobs('worker', $ids)"},
+	{name: "renew_leases", add: plainSpec, held: true,
+		sql: "select count(*) from graphile_worker.renew_leases('worker', $ids, $leases, older_than => '0')"},
+	{name: "heartbeat", add: plainSpec, held: true,
+		sql: "select count(*) from graphile_worker.heartbeat('worker', $ids, $leases)"},
+	{name: "return_unknown_jobs", add: plainSpec, held: true,
+		sql: "select graphile_worker.return_unknown_jobs('worker', $ids)"},
 	{name: "cancel_jobs", add: plainSpec, sql: "select count(*) from graphile_worker.cancel_jobs($ids, 'r')"},
-	{name: "cancel_jobs of running jobs", add: plainSpec, held: true, sql: "select count(*) from graphile_worker.cancel_jobs($ids, 'r')"},
+	{name: "cancel_jobs of running jobs", add: plainSpec, held: true,
+		sql: "select count(*) from graphile_worker.cancel_jobs($ids, 'r')"},
 	{name: "complete_jobs", add: plainSpec, sql: "select count(*) from graphile_worker.complete_jobs($ids)"},
-	{name: "permanently_fail_jobs", add: plainSpec, sql: "select count(*) from graphile_worker.permanently_fail_jobs($ids, 'r')"},
+	{name: "permanently_fail_jobs", add: plainSpec,
+		sql: "select count(*) from graphile_worker.permanently_fail_jobs($ids, 'r')"},
 	{name: "reschedule_jobs", add: plainSpec, sql: "select count(*) from graphile_worker.reschedule_jobs($ids, priority => 1)"},
 	{name: "retry_jobs", add: plainSpec, sql: "select count(*) from graphile_worker.retry_jobs($ids)"},
-	{name: "await_jobs and job_results", add: plainSpec, before: "select graphile_worker.await_jobs(array(select id from graphile_worker._private_jobs))",
-		sql: "select count(*) from graphile_worker.job_results($ids || array(select -n::bigint from generate_series(1, 100) as n))"},
+	{name: "await_jobs and job_results", add: plainSpec,
+		before: "select graphile_worker.await_jobs(array(select id from graphile_worker._private_jobs))",
+		sql:    "select count(*) from graphile_worker.job_results($ids || array(select -n::bigint from generate_series(1, 100) as n))"},
 	{name: "show_jobs", add: plainSpec, sql: "select count(*) from graphile_worker.show_jobs($ids)"},
 }
 
@@ -93,7 +104,8 @@ func TestNoCallIsQuadraticInItsArguments(t *testing.T) {
 // faults makes the call in a transaction that it rolls back, and returns the plans with a node that handles too many rows.
 func (c bigCall) faults(e *explainer) (faults []string) {
 	e.t.Helper()
-	for _, table := range []string{"_private_jobs", "_private_job_queues", "_private_tasks", "_gw_expected", "_gw_ended"} {
+	for _, table := range []string{"_private_jobs", "_private_job_queues", "_private_tasks", "_gw_expected",
+		"_gw_ended"} {
 		e.exec("vacuum analyze graphile_worker." + table)
 	}
 	e.exec("begin")
@@ -114,7 +126,8 @@ func (c bigCall) faults(e *explainer) (faults []string) {
 			}
 			ids, leases = append(ids, someIDs...), append(leases, someLeases...)
 		}
-	} else if err := e.conn.QueryRow(e.t.Context(), "select array(select id from graphile_worker._private_jobs order by id)").Scan(&ids); err != nil {
+	} else if err := e.conn.QueryRow(e.t.Context(),
+		"select array(select id from graphile_worker._private_jobs order by id)").Scan(&ids); err != nil {
 		e.t.Fatal(err)
 	}
 	if c.before != "" {

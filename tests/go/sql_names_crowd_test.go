@@ -42,7 +42,8 @@ func (c *crowd) repeat(act func() error) error {
 }
 
 // produce adds jobs with three of these names in random order, that many times, and returns their ids.
-func (c *crowd) produce(ctx context.Context, conn *pgx.Conn, isolation string, names, calls int) (added []int64, err error) {
+func (c *crowd) produce(ctx context.Context, conn *pgx.Conn, isolation string, names,
+	calls int) (added []int64, err error) {
 	for range calls {
 		order := rand.Perm(names)[:3]
 		tasks, queues := make([]string, 3), make([]string, 3)
@@ -74,7 +75,8 @@ func (c *crowd) work(ctx context.Context, conn *pgx.Conn, worker string) (done [
 		}
 		for _, job := range jobs {
 			done = append(done, job.ID)
-			if err := report(ctx, conn, readCommitted, "select graphile_worker.complete_job($1, $2, $3)", worker, job.ID, job.Lease); err != nil {
+			if err := report(ctx, conn, readCommitted, "select graphile_worker.complete_job($1, $2, $3)", worker,
+				job.ID, job.Lease); err != nil {
 				return nil, err
 			}
 		}

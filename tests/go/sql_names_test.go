@@ -69,7 +69,8 @@ func TestOppositeOrdersOfAddJobsQueueUp(t *testing.T) {
 
 // A call that waits for a transaction that creates a name holds no lock for which that transaction may wait.
 func TestWhoWaitsForANewNameHoldsNoJob(t *testing.T) {
-	for _, name := range []string{"add_job('new', job_key => 'key')", "add_job('old', queue_name => 'new', job_key => 'key')"} {
+	for _, name := range []string{"add_job('new', job_key => 'key')",
+		"add_job('old', queue_name => 'new', job_key => 'key')"} {
 		db := newDatabase(t)
 		maker, other := db.session(), db.session()
 		maker.exec("select graphile_worker.add_job('old', job_key => 'key')")

@@ -41,9 +41,11 @@ var hotPaths = []hotPath{
 		sql:    "select * from graphile_worker.get_job_batch('worker', batch_size => 10, forbidden_flags => array['front'])"},
 	{name: "get_job_batch with forbidden flags of tasks", blocks: 300, queued: 900, rows: 300, step: 12,
 		sql: "select * from graphile_worker.get_job_batch('worker', batch_size => 10, " + barredInTasks + ")"},
-	{name: "get_job_batch with forbidden flags of tasks, from the claim cursor", blocks: 500, queued: 1000, rows: 200, step: 12,
-		before: inAnHour("select * from graphile_worker.get_job_batch('worker', batch_size => 10, " + frontInTasks + ")"),
-		sql:    "select * from graphile_worker.get_job_batch('worker', batch_size => 10, " + frontInTasks + ")"},
+	{name: "get_job_batch with forbidden flags of tasks, from the claim cursor", blocks: 500, queued: 1000, rows: 200,
+		step: 12,
+		before: inAnHour("select * from graphile_worker.get_job_batch('worker', batch_size => 10, " + frontInTasks +
+			")"),
+		sql: "select * from graphile_worker.get_job_batch('worker', batch_size => 10, " + frontInTasks + ")"},
 	{name: "complete_job_batch", held: 1, blocks: 120, queued: 400, rows: 200,
 		sql: "select * from graphile_worker.complete_job_batch('worker', $1)"},
 	{name: "complete_job_batch with leases", held: 2, blocks: 120, queued: 400, rows: 200,
@@ -63,12 +65,17 @@ var hotPaths = []hotPath{
 		before: "select graphile_worker.stale_sweep()",
 		sql:    "select * from graphile_worker.get_job('worker')"},
 	{name: "get_job_alone", blocks: 60, rows: 50, sql: "select * from graphile_worker.get_job_alone('worker')"},
-	{name: "complete_job", held: 1, blocks: 60, rows: 50, sql: "select graphile_worker.complete_job('worker', ($1::bigint[])[1])"},
-	{name: "fail_job", held: 1, blocks: 120, rows: 50, sql: "select * from graphile_worker.fail_job('worker', ($1::bigint[])[1], 'failed')"},
-	{name: "return_job", held: 1, blocks: 120, rows: 50, sql: "select * from graphile_worker.return_job('worker', ($1::bigint[])[1])"},
-	{name: "fall_asleep", blocks: 350, rows: 200, sql: "select * from graphile_worker.fall_asleep('worker', array['task1', 'task2'])"},
+	{name: "complete_job", held: 1, blocks: 60, rows: 50,
+		sql: "select graphile_worker.complete_job('worker', ($1::bigint[])[1])"},
+	{name: "fail_job", held: 1, blocks: 120, rows: 50,
+		sql: "select * from graphile_worker.fail_job('worker', ($1::bigint[])[1], 'failed')"},
+	{name: "return_job", held: 1, blocks: 120, rows: 50,
+		sql: "select * from graphile_worker.return_job('worker', ($1::bigint[])[1])"},
+	{name: "fall_asleep", blocks: 350, rows: 200,
+		sql: "select * from graphile_worker.fall_asleep('worker', array['task1', 'task2'])"},
 	{name: "make_room", blocks: 60, rows: 50, sql: "select graphile_worker.make_room(array['task1', 'task2'])"},
-	{name: "heartbeat", held: 2, blocks: 400, rows: 200, sql: "select * from graphile_worker.heartbeat('worker', $1, $2)"},
+	{name: "heartbeat", held: 2, blocks: 400, rows: 200,
+		sql: "select * from graphile_worker.heartbeat('worker', $1, $2)"},
 	{name: "add_job", blocks: 40, rows: 200,
 		sql: "select graphile_worker.add_job('task1')"},
 	{name: "add_job in a queue", blocks: 80, rows: 200,
@@ -223,7 +230,8 @@ func (b backlog) inspect(d *database, paths []hotPath) (faults []string) {
 				blocks = min(blocks, fewer)
 			}
 			if blocks > most {
-				found = append(found, fmt.Sprintf("%s: %d blocks, want %d at most; %d after the first 2000 jobs", p.name, blocks, most, small[i]))
+				found = append(found, fmt.Sprintf("%s: %d blocks, want %d at most; %d after the first 2000 jobs",
+					p.name, blocks, most, small[i]))
 			}
 			e.t.Logf("%s: %s: %d blocks", state.name, p.name, blocks)
 			faults = append(faults, prefixed(state.name, found)...)

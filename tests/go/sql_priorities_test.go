@@ -50,7 +50,8 @@ func TestWhatIsDueBehindManyPrioritiesIsClaimedInOrder(t *testing.T) {
 			s.exec("select graphile_worker.add_job('other', priority => -32768 + n, queue_name => 'other' || n) from generate_series(0, 600) as n")
 			var want []int64
 			for _, job := range []string{
-				"priority => -32000", "priority => -31000, queue_name => 'a'", "priority => -30000", "priority => 5, queue_name => 'b'",
+				"priority => -32000", "priority => -31000, queue_name => 'a'", "priority => -30000",
+				"priority => 5, queue_name => 'b'",
 				"priority => 5, queue_name => 'b'", "priority => 6", "priority => 7, queue_name => 'same'",
 			} {
 				want = append(want, one[int64](s, "select id from graphile_worker.add_job('task', "+job+")"))
@@ -60,7 +61,9 @@ func TestWhatIsDueBehindManyPrioritiesIsClaimedInOrder(t *testing.T) {
 				s.exec("begin")
 				var got []int64
 				for range c.claims {
-					got = append(got, all[int64](s, fmt.Sprintf("select id from graphile_worker.get_job_batch('worker', '{task}', %d)", c.batch))...)
+					got = append(got, all[int64](s,
+						fmt.Sprintf("select id from graphile_worker.get_job_batch('worker', '{task}', %d)",
+							c.batch))...)
 				}
 				s.exec("rollback")
 				if !slices.Equal(got, want) {

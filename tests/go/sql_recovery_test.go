@@ -11,7 +11,8 @@ import (
 func (s *session) kill(worker string) {
 	s.t.Helper()
 	s.exec("update graphile_worker._gw_workers set last_seen_at = now() - interval '1 hour' where id = $1", worker)
-	s.exec("update graphile_worker._private_jobs set locked_at = now() - interval '1 hour' where locked_by = $1", worker)
+	s.exec("update graphile_worker._private_jobs set locked_at = now() - interval '1 hour' where locked_by = $1",
+		worker)
 }
 
 // mayJudge registers a worker that has beaten for long.
@@ -155,7 +156,8 @@ func TestEachSchemaHasAKeeperOfItsOwn(t *testing.T) {
 		t.Fatal(err)
 	}
 	one.exec("begin")
-	if !all[bool](one, "select graphile_worker._gw_is_keeper()")[0] || !all[bool](other, `select "other schema"._gw_is_keeper()`)[0] {
+	if !all[bool](one, "select graphile_worker._gw_is_keeper()")[0] ||
+		!all[bool](other, `select "other schema"._gw_is_keeper()`)[0] {
 		t.Error("one schema's keeper keeps the other's out")
 	}
 }

@@ -63,7 +63,10 @@ func TestAQueueWorksWhateverTheNameOfItsSchema(t *testing.T) {
 				t.Errorf("status: %+v, %v", status, err)
 			}
 			pool := pgtest.Pool(t, url)
-			in := func(text string) string { return strings.ReplaceAll(text, "S.", pgx.Identifier{schema}.Sanitize()+".") }
+			in := func(text string) string {
+				return strings.ReplaceAll(text, "S.",
+					pgx.Identifier{schema}.Sanitize()+".")
+			}
 			exec := func(text string) {
 				t.Helper()
 				if _, err := pool.Exec(t.Context(), in(text), pgx.QueryExecModeSimpleProtocol); err != nil {
@@ -77,7 +80,8 @@ func TestAQueueWorksWhateverTheNameOfItsSchema(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			worker, err := shim.New(pool, shim.Config{Schema: schema, Concurrency: 2, Logger: slog.New(slog.DiscardHandler)})
+			worker, err := shim.New(pool, shim.Config{Schema: schema, Concurrency: 2,
+				Logger: slog.New(slog.DiscardHandler)})
 			if err != nil {
 				t.Fatal(err)
 			}

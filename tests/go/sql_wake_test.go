@@ -49,8 +49,10 @@ var wakeCases = func() []wakeCase {
 			[]string{"select graphile_worker._gw_complete_claim('worker', array_agg(id), (extract(epoch from min(locked_at)) * 1000000)::bigint)" + held},
 			[]int{1}},
 		{"a raw update frees a queue for a due job after a batch", []string{queued, queued, another, third, claim},
-			[]string{"begin", "select graphile_worker.complete_job_batch('worker', array_agg(id))" + held + " and queue_name <> 'queue'",
-				"update graphile_worker._private_job_queues set locked_at = null, locked_by = null", "commit"}, []int{1}},
+			[]string{"begin", "select graphile_worker.complete_job_batch('worker', array_agg(id))" + held +
+				" and queue_name <> 'queue'",
+				"update graphile_worker._private_job_queues set locked_at = null, locked_by = null", "commit"},
+			[]int{1}},
 		{"a completed job frees its queue for a job that is not due", []string{queued, later, claim},
 			[]string{"select graphile_worker.complete_job('worker', id)" + held}, nil},
 		{"a completed job frees its queue for nobody", []string{queued, claim},
@@ -64,7 +66,8 @@ var wakeCases = func() []wakeCase {
 		{"a failed job without a queue will be due", []string{plain, claim},
 			[]string{"select graphile_worker.fail_job('worker', id, '')" + held}, []int{0}},
 		{"a failed batch will be due", []string{plain, plain, claim},
-			[]string{"select graphile_worker.fail_job_batch('worker', json_agg(json_build_object('id', id)))" + held}, []int{0}},
+			[]string{"select graphile_worker.fail_job_batch('worker', json_agg(json_build_object('id', id)))" + held},
+			[]int{0}},
 		{"a job without a queue that failed for good", []string{plain, claim},
 			[]string{"select graphile_worker.fail_job('worker', id, '', permanent => true)" + held}, nil},
 		{"a returned job frees its queue for itself", []string{queued, claim},
@@ -77,14 +80,17 @@ var wakeCases = func() []wakeCase {
 			[]string{"select graphile_worker.force_unlock_workers(array['worker'])"}, []int{1, 2}},
 		{"swept jobs are ready", []string{queued, plain, claim, expire, expireQ},
 			[]string{"select graphile_worker.reset_stale_locks()"}, []int{1, 2}},
-		{"a swept queue without a running job", []string{queued, claim, queued, "delete from graphile_worker._private_jobs where locked_by = 'worker'", expireQ},
+		{"a swept queue without a running job",
+			[]string{queued, claim, queued, "delete from graphile_worker._private_jobs where locked_by = 'worker'",
+				expireQ},
 			[]string{"select graphile_worker.reset_stale_locks()"}, []int{1}},
 		{"a queue freed by a raw update", []string{queued, queued, claim},
 			[]string{"update graphile_worker._private_job_queues set locked_at = null, locked_by = null"}, []int{1}},
 		{"a queue freed by a raw update for nobody", []string{queued, claim},
 			[]string{"update graphile_worker._private_job_queues set locked_at = null, locked_by = null"}, nil},
 		{"a job rescheduled to later", []string{plain},
-			[]string{"select graphile_worker.reschedule_jobs(array[id], run_at => now() + interval '1 hour')" + waiting}, []int{0}},
+			[]string{"select graphile_worker.reschedule_jobs(array[id], run_at => now() + interval '1 hour')" +
+				waiting}, []int{0}},
 		{"a job rescheduled to now", []string{later},
 			[]string{"select graphile_worker.reschedule_jobs(array[id], run_at => now())" + waiting}, []int{1}},
 		{"a running job cannot be rescheduled", []string{plain, claim},
@@ -97,7 +103,8 @@ var wakeCases = func() []wakeCase {
 		{"a deduplicated job that is ready", []string{keyed}, []string{dedupe}, []int{1}},
 		{"a deduplicated job that is not due", []string{notYet}, []string{dedupe}, nil},
 		{"a deduplicated job that runs", []string{keyed, claim}, []string{dedupe}, nil},
-		{"a deduplicated job that waits after an error, and may be a suspect", []string{keyed, claim, erred}, []string{dedupe}, []int{1}},
+		{"a deduplicated job that waits after an error, and may be a suspect", []string{keyed, claim, erred},
+			[]string{dedupe}, []int{1}},
 		{"an outcome that comes too late for a ready job", []string{plain, claim, erred}, []string{
 			"select graphile_worker.complete_job('worker', id)" + waiting}, []int{1}},
 		{"outcomes of a batch that come too late for ready jobs", []string{plain, plain, claim, erred}, []string{
@@ -108,14 +115,16 @@ var wakeCases = func() []wakeCase {
 			"select graphile_worker.fail_job('worker', id, '')" + waiting}, []int{1}},
 		{"a job to return that is ready", []string{plain, claim, erred}, []string{
 			"select graphile_worker.return_job('worker', id)" + waiting}, []int{1}},
-		{"an outcome that comes too late for a job that is gone", nil, []string{"select graphile_worker.complete_job('worker', 1)"}, nil},
+		{"an outcome that comes too late for a job that is gone", nil,
+			[]string{"select graphile_worker.complete_job('worker', 1)"}, nil},
 		{"an outcome that comes too late for a job that is not due", []string{later}, []string{
 			"select graphile_worker.complete_job('worker', id)" + waiting}, []int{0}},
 		{"added jobs", nil, []string{
 			"select graphile_worker.add_jobs(array_agg(('task', null, null, null, null, null, null, null)::graphile_worker.job_spec)) from generate_series(1, 5)"}, []int{5}},
 		{"no added jobs", nil, []string{"select graphile_worker.add_jobs('{}')"}, nil},
 		{"a removed job", []string{keyed}, []string{"select graphile_worker.remove_job('key')"}, []int{-1}},
-		{"a running job cannot be removed", []string{keyed, claim}, []string{"select graphile_worker.remove_job('key')"}, nil},
+		{"a running job cannot be removed", []string{keyed, claim},
+			[]string{"select graphile_worker.remove_job('key')"}, nil},
 		{"a job to remove that is not there", nil, []string{"select graphile_worker.remove_job('key')"}, nil},
 	}
 }()
@@ -180,7 +189,8 @@ func TestTheCommitThatFreesAQueueTellsOfJobsThatCameMeanwhile(t *testing.T) {
 		leases = "(select array_agg((extract(epoch from locked_at) * 1000000)::bigint) from graphile_worker.jobs where locked_by = 'worker')"
 	)
 	ways := []string{
-		"select graphile_worker.complete_job('worker', (" + ids + ")[1]), graphile_worker.complete_job('worker', (" + ids + ")[2])",
+		"select graphile_worker.complete_job('worker', (" + ids + ")[1]), graphile_worker.complete_job('worker', (" +
+			ids + ")[2])",
 		"select graphile_worker.complete_job_batch('worker', " + ids + ")",
 		"select graphile_worker._gw_complete_all('worker', " + ids + ", " + leases + ")",
 		"select graphile_worker.fail_job('worker', id, 'test', permanent => true) from graphile_worker.jobs where locked_by = 'worker'",

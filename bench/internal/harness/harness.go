@@ -87,8 +87,10 @@ func (p Program[B]) Run(ctx context.Context, args []string, stdout, stderr io.Wr
 	r := report.New(&doc)
 	r.Heading(1, p.Title)
 	r.Note("%s, %d processors (%s), %s. %d rounds%s. Figures are medians of the rounds; a range follows if a round differs by "+
-		"more than a tenth. A ratio is the median of the ratios within each round.", time.Now().Format("2006-01-02 15:04"),
-		runtime.NumCPU(), processor(), runtime.Version(), o.Rounds, map[bool]string{true: ", quick: the figures are not meaningful"}[o.Quick])
+		"more than a tenth. A ratio is the median of the ratios within each round.",
+		time.Now().Format("2006-01-02 15:04"),
+		runtime.NumCPU(), processor(), runtime.Version(), o.Rounds,
+		map[bool]string{true: ", quick: the figures are not meaningful"}[o.Quick])
 	r.Note("To repeat, run in the folder bench: `go run ./%s%s`", p.Name, repeatable(args))
 	for _, dir := range o.binDirs {
 		err = errors.Join(err, p.runServer(ctx, o, r, dir, &doc, stderr))
@@ -118,7 +120,8 @@ func (p Program[B]) runServer(
 		return err
 	}
 	doc.part = inHead
-	r.Note("PostgreSQL %s, a private server on a Unix socket: %s; other settings are the defaults.", s.Version, settings)
+	r.Note("PostgreSQL %s, a private server on a Unix socket: %s; other settings are the defaults.", s.Version,
+		settings)
 	doc.part = inBody
 	h := &Bench{Options: o, Server: s, Report: r, Progress: progress}
 	b, err := p.Open(ctx, h)

@@ -12,7 +12,8 @@ import (
 
 func TestContendersTakeTurns(t *testing.T) {
 	all := []string{"a", "b", "c"}
-	if got := strings.Join(Turns(0, all), "") + strings.Join(Turns(1, all), "") + strings.Join(Turns(2, all), ""); got != "abccbaabc" {
+	if got := strings.Join(Turns(0, all), "") + strings.Join(Turns(1, all), "") +
+		strings.Join(Turns(2, all), ""); got != "abccbaabc" {
 		t.Errorf("the order is %s", got)
 	}
 }

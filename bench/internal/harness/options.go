@@ -38,10 +38,11 @@ func parseOptions(program string, more func(*flag.FlagSet), args []string, stder
 	flags.BoolVar(&o.Quick, "quick", false, "measure little, to try it out: the figures mean nothing")
 	flags.BoolVar(&o.Node, "node", true, "measure Node's Graphile Worker, too")
 	flags.StringVar(&o.Report, "report", "", "write the report into this file as well")
-	flags.Func("pg-bin", "folder with initdb and postgres, may be repeated (default: looked for)", func(dir string) error {
-		o.binDirs = append(o.binDirs, dir)
-		return nil
-	})
+	flags.Func("pg-bin", "folder with initdb and postgres, may be repeated (default: looked for)",
+		func(dir string) error {
+			o.binDirs = append(o.binDirs, dir)
+			return nil
+		})
 	if more != nil {
 		more(flags)
 	}

@@ -37,5 +37,6 @@ func Read(pid int) (s Stat, err error) {
 			return s, err
 		}
 	}
-	return Stat{numbers[0], time.Duration(numbers[1]+numbers[2]) * tick, time.Duration(numbers[3]+numbers[4]) * tick}, nil
+	return Stat{numbers[0], time.Duration(numbers[1]+numbers[2]) * tick, time.Duration(numbers[3]+numbers[4]) * tick},
+		nil
 }

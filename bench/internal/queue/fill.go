@@ -23,7 +23,8 @@ func InsertFor(task string, n int, columns, values string) string {
 
 // AddQueues returns a statement that adds n idle queues, queue-1 and so on.
 func AddQueues(n int) string {
-	return fmt.Sprintf("insert into %s (queue_name) select 'queue-' || i from generate_series(1, %d) as s (i)", QueuesTable, n)
+	return fmt.Sprintf("insert into %s (queue_name) select 'queue-' || i from generate_series(1, %d) as s (i)",
+		QueuesTable, n)
 }
 
 // Add returns a statement that adds a job for each i of a range by add_jobs, so that the limits of its task apply.
@@ -38,5 +39,6 @@ func SetLimit(task, arguments string) string { return SetLimitOf([]string{task},
 
 // SetLimitOf is SetLimit for several tasks.
 func SetLimitOf(tasks []string, arguments string) string {
-	return fmt.Sprintf("select from %s.set_limit('bench', tasks => '{%s}', %s)", Schema, strings.Join(tasks, ","), arguments)
+	return fmt.Sprintf("select from %s.set_limit('bench', tasks => '{%s}', %s)", Schema, strings.Join(tasks, ","),
+		arguments)
 }

@@ -12,7 +12,8 @@ func TestStatementsAreReadByNameAndFilledIn(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for name, want := range map[string]string{"one": "-- $1: something\nselect 1", "two": "select 7 from " + queue.Schema + ".t"} {
+	for name, want := range map[string]string{"one": "-- $1: something\nselect 1", "two": "select 7 from " +
+		queue.Schema + ".t"} {
 		if got, err := parsed.text(name, 7); err != nil || got != want {
 			t.Errorf("%s is %q, want %q: %v", name, got, want, err)
 		}

@@ -33,7 +33,8 @@ func TestEachReleaseIsAdoptedWithItsJobsIntoWhatAFreshInstallHas(t *testing.T) {
 			nodegw.Utils(t, c.version, database, c.schema,
 				nodegw.Call{"addJob", "greet", map[string]any{"n": 1}},
 				nodegw.Call{"addJob", "greet", map[string]any{"n": 2}, map[string]any{"queueName": "q", "jobKey": "k"}},
-				nodegw.Call{"addJob", "greet", map[string]any{"n": 3}, map[string]any{"queueName": "q", "flags": []string{"f"}}},
+				nodegw.Call{"addJob", "greet", map[string]any{"n": 3},
+					map[string]any{"queueName": "q", "flags": []string{"f"}}},
 				nodegw.Call{"addJob", "greet", map[string]any{"n": 4}, map[string]any{"queueName": "busy"}},
 			)
 			pool := pgtest.Pool(t, database)
@@ -45,7 +46,8 @@ func TestEachReleaseIsAdoptedWithItsJobsIntoWhatAFreshInstallHas(t *testing.T) {
 			cfg := migrate.Config{Schema: c.schema, Adopt: true, From18: c.revision == 18}
 
 			status, err := migrator(t, database, cfg).Status(t.Context())
-			if err != nil || status.State != migrate.Graphile || status.Revision != c.revision || status.Refusal != nil {
+			if err != nil || status.State != migrate.Graphile || status.Revision != c.revision ||
+				status.Refusal != nil {
 				t.Fatalf("before: %+v, %v", status, err)
 			}
 			for _, object := range status.Objects {
@@ -67,7 +69,8 @@ func TestEachReleaseIsAdoptedWithItsJobsIntoWhatAFreshInstallHas(t *testing.T) {
 			if found := differences(shape(t, pgtest.Pool(t, fresh), c.schema), shape(t, pool, c.schema)); found != nil {
 				t.Errorf("a fresh install differs: %v", found)
 			}
-			if status, err := migrator(t, database, cfg).Status(t.Context()); err != nil || len(status.Changed()) != 0 ||
+			if status, err := migrator(t, database, cfg).Status(t.Context()); err != nil ||
+				len(status.Changed()) != 0 ||
 				status.State != migrate.Current || status.Revision != 20 {
 				t.Errorf("after: %+v, %v", status, err)
 			}

@@ -33,7 +33,8 @@ func TestTheWayBackLeavesGraphileWorkersSchemaAndItsJobs(t *testing.T) {
 	execute(t, pool, fmt.Sprintf("alter role %[1]s bypassrls;"+tableGrants, role))
 	original := append(shape(t, pool, "graphile_worker"), details(t, pool)...)
 	up(t, database, migrate.Config{Adopt: true})
-	if _, err := migrator(t, database, migrate.Config{}).Grant(t.Context(), migrate.Grants{Monitors: []string{monitor}}); err != nil {
+	if _, err := migrator(t, database, migrate.Config{}).Grant(t.Context(),
+		migrate.Grants{Monitors: []string{monitor}}); err != nil {
 		t.Fatal(err)
 	}
 	execute(t, pool, `
@@ -60,7 +61,8 @@ func TestTheWayBackLeavesGraphileWorkersSchemaAndItsJobs(t *testing.T) {
 	if got := texts(t, pool, "select string_agg(d.n::text, ' ' order by d.n) from done as d"); got[0] != "1 2 3 4 5 6 8 9" {
 		t.Errorf("done: %v", got)
 	}
-	nodegw.Utils(t, nodegw.V18, database, "", nodegw.Call{"cleanup", map[string]any{"tasks": []string{"DELETE_PERMAFAILED_JOBS"}}})
+	nodegw.Utils(t, nodegw.V18, database, "", nodegw.Call{"cleanup",
+		map[string]any{"tasks": []string{"DELETE_PERMAFAILED_JOBS"}}})
 	if got := texts(t, pool, "select j.id::text from graphile_worker.jobs as j"); len(got) > 0 {
 		t.Errorf("left after a clean-up: %v", got)
 	}
@@ -162,7 +164,8 @@ func TestTheWayBackWantsGraphileWorkersFunctionsFirst(t *testing.T) {
 	up(t, database, migrate.Config{Adopt: true})
 	before := shape(t, pgtest.Pool(t, database), "graphile_worker")
 	for _, files := range [][]string{{"back.sql"}, {saved, "back.sql"}} {
-		if output, err := tryPsql(t, database, files...); err == nil || !strings.Contains(output, "in a transaction of its own") {
+		if output, err := tryPsql(t, database, files...); err == nil ||
+			!strings.Contains(output, "in a transaction of its own") {
 			t.Errorf("%v: %v\n%s", files, err, output)
 		}
 	}
@@ -243,7 +246,8 @@ func TestTheWayBackWantsTheEndOfLimitsFirst(t *testing.T) {
 		insert into graphile_worker._gw_suspects (job_id, queue_name) select j.id, j.queue_name from graphile_worker.jobs as j where j.queue_name = 'q';
 		update graphile_worker._private_jobs set job_queue_id = -2 where job_queue_id > 0`)
 	psql(t, database, saved)
-	if output, err := tryPsql(t, database, "back.sql"); err == nil || !strings.Contains(output, "There are limits or pauses") {
+	if output, err := tryPsql(t, database, "back.sql"); err == nil ||
+		!strings.Contains(output, "There are limits or pauses") {
 		t.Errorf("%v\n%s", err, output)
 	}
 	pgtest.Exec(t, pool, "select graphile_worker.drop_limit('api')")

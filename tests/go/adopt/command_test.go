@@ -22,7 +22,8 @@ func TestTheCommandsAdoptOnRequestOnly(t *testing.T) {
 		code    int
 		output  []string
 	}{
-		{gwRun, []string{"--schema-only"}, 1, []string{"was created by Graphile Worker (revision 18)", "let gw-migrate adopt it"}},
+		{gwRun, []string{"--schema-only"}, 1, []string{"was created by Graphile Worker (revision 18)",
+			"let gw-migrate adopt it"}},
 		{gwMigrate, []string{"status", "--check"}, 1, []string{"revision   18 of Graphile Worker", "--from-18"}},
 		{gwMigrate, nil, 1, []string{"older than 0.17", "--from-18"}},
 		{gwMigrate, []string{"--from-18", "--dry-run"}, 0, []string{
@@ -37,9 +38,12 @@ func TestTheCommandsAdoptOnRequestOnly(t *testing.T) {
 	}
 
 	nodegw.Migrate(t, nodegw.V18, database, "")
-	run(t, gwMigrate, database, []string{"status", "--check"}, 3, "state      graphile", "gw-migrate takes it over", "adopt      000001")
-	run(t, gwMigrate, database, nil, 0, "adopt Graphile Worker's tables instead of 000001_contract.sql\napply 000002", "is now at version")
-	run(t, gwMigrate, database, []string{"status", "--check"}, 0, "state      current", "revision   20 of Graphile Worker")
+	run(t, gwMigrate, database, []string{"status", "--check"}, 3, "state      graphile", "gw-migrate takes it over",
+		"adopt      000001")
+	run(t, gwMigrate, database, nil, 0, "adopt Graphile Worker's tables instead of 000001_contract.sql\napply 000002",
+		"is now at version")
+	run(t, gwMigrate, database, []string{"status", "--check"}, 0, "state      current",
+		"revision   20 of Graphile Worker")
 	run(t, gwRun, database, []string{"--schema-only"}, 0)
 }
 

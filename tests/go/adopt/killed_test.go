@@ -38,8 +38,10 @@ func TestAMigrationThatIsKilledIsFinishedByTheNext(t *testing.T) {
 			args := []string{"--connection", database}
 			if c.adopts {
 				nodegw.Utils(t, nodegw.V18, database, "",
-					nodegw.Call{"addJob", "greet", map[string]any{"n": 1}, map[string]any{"queueName": "q", "jobKey": "k"}},
-					nodegw.Call{"addJob", "greet", map[string]any{"n": 2}, map[string]any{"queueName": "q", "flags": []string{"f"}}},
+					nodegw.Call{"addJob", "greet", map[string]any{"n": 1},
+						map[string]any{"queueName": "q", "jobKey": "k"}},
+					nodegw.Call{"addJob", "greet", map[string]any{"n": 2},
+						map[string]any{"queueName": "q", "flags": []string{"f"}}},
 				)
 				before = contents(t, pool, "graphile_worker")
 			}
@@ -64,7 +66,8 @@ func TestAMigrationThatIsKilledIsFinishedByTheNext(t *testing.T) {
 			if n := len(got); n != version {
 				t.Errorf("when it was killed there were %q", got)
 			}
-			if at := texts(t, pool, "select version::text from graphile_worker._gw_schema_version"); !slices.Equal(at, []string{fmt.Sprint(version)}) {
+			if at := texts(t, pool, "select version::text from graphile_worker._gw_schema_version"); !slices.Equal(at,
+				[]string{fmt.Sprint(version)}) {
 				t.Errorf("the schema is at %q", at)
 			}
 			run(t, gwMigrate, database, nil, 0, fmt.Sprintf("apply %06d", version+1), "is now at version")

@@ -101,10 +101,12 @@ func TestOldWorkersStopWhenRevision18IsTakenOver(t *testing.T) {
 	if done := texts(t, pool, "select d.n::text from done as d join started as s using (n)"); len(done) != 1 {
 		t.Errorf("of its running jobs, it has completed %q", done)
 	}
-	if _, err := nodegw.TryUtils(t, nodegw.V16, database, ""); err == nil || !strings.Contains(err.Error(), "breaking migration 19") {
+	if _, err := nodegw.TryUtils(t, nodegw.V16, database, ""); err == nil ||
+		!strings.Contains(err.Error(), "breaking migration 19") {
 		t.Errorf("0.16 starts again: %v", err)
 	}
-	nodegw.Start(t, nodegw.Options{Version: nodegw.V17, DatabaseURL: database, Tasks: map[string]string{"other": ""}}).Stop()
+	nodegw.Start(t, nodegw.Options{Version: nodegw.V17, DatabaseURL: database,
+		Tasks: map[string]string{"other": ""}}).Stop()
 	ours := startOurs(t, database)
 	pgtest.Await(t, pool, "select not exists (select from graphile_worker._private_jobs)")
 	ours()

@@ -62,7 +62,8 @@ func TestFunctionsWithoutAPathAreNamedBeforeAnythingIsChanged(t *testing.T) {
 		t.Errorf("changed: %v", found)
 	}
 	status, err := migrator(t, database, migrate.Config{Adopt: true}).Status(t.Context())
-	if err != nil || status.Refusal == nil || status.Refusal.Reason != migrate.ReasonPaths || len(status.Unpinned) != 2 {
+	if err != nil || status.Refusal == nil || status.Refusal.Reason != migrate.ReasonPaths ||
+		len(status.Unpinned) != 2 {
 		t.Errorf("status: %+v, %v", status, err)
 	}
 
@@ -83,7 +84,8 @@ func TestFunctionsAreGivenAPathWhenThatIsAskedFor(t *testing.T) {
 		Tasks: map[string]string{"other": `await helpers.query("insert into done (n, worker) values ($1, 'node')", [payload.n])`},
 	})
 
-	run(t, gwMigrate, database, []string{"--function-paths=set", "--dry-run"}, 0, "search_path will be set by: alter function app.audit_job()")
+	run(t, gwMigrate, database, []string{"--function-paths=set", "--dry-run"}, 0,
+		"search_path will be set by: alter function app.audit_job()")
 	run(t, gwMigrate, database, []string{"--function-paths=set"}, 0, "is now at version")
 
 	nodegw.Utils(t, nodegw.V18, database, "", nodegw.Call{"addJob", "note", map[string]any{"n": 2}})
@@ -118,8 +120,10 @@ func TestAFunctionOfAnotherRolesIsLeftToThatRole(t *testing.T) {
 		select format('alter type graphile_worker.job_spec owner to %I', $1::text)`, owner) {
 		execute(t, pool, statement)
 	}
-	_, err := migrator(t, asRole(t, database, owner), migrate.Config{Adopt: true, FunctionPaths: migrate.SetPaths}).Up(t.Context())
-	if err == nil || !strings.Contains(err.Error(), "belongs to another role; its owner has to run: alter function app.audit_job()") {
+	_, err := migrator(t, asRole(t, database, owner),
+		migrate.Config{Adopt: true, FunctionPaths: migrate.SetPaths}).Up(t.Context())
+	if err == nil || !strings.Contains(err.Error(),
+		"belongs to another role; its owner has to run: alter function app.audit_job()") {
 		t.Errorf("got %v", err)
 	}
 }
@@ -132,7 +136,8 @@ func TestAFunctionWithoutAPathThatCameLaterIsTold(t *testing.T) {
 	if _, err := pool.Exec(t.Context(), "select graphile_worker.add_job('a')"); err == nil {
 		t.Error("the trigger finds its table")
 	}
-	run(t, gwMigrate, database, []string{"status", "--check"}, 0, "warning    trigger audit_job on table graphile_worker._private_jobs calls app.audit_job()",
+	run(t, gwMigrate, database, []string{"status", "--check"}, 0,
+		"warning    trigger audit_job on table graphile_worker._private_jobs calls app.audit_job()",
 		"run: alter function app.audit_job() set search_path = app, public")
 	run(t, gwMigrate, database, nil, 0, "warning: trigger audit_job")
 	remedies := texts(t, pool, "select split_part(d.remedy, ' with: ', 2) from graphile_worker.doctor() as d where d.finding = 'function without a path'")

@@ -125,7 +125,8 @@ func TestTheCommandsNameRolesBesideTheOwner(t *testing.T) {
 	nodegw.Migrate(t, nodegw.V18, database, "")
 	execute(t, pool, fmt.Sprintf("alter role %[1]s login bypassrls;"+tableGrants, role))
 
-	run(t, gwMigrate, database, []string{"status"}, 0, "role       "+role+": delete, insert, select, update on _private_jobs")
+	run(t, gwMigrate, database, []string{"status"}, 0,
+		"role       "+role+": delete, insert, select, update on _private_jobs")
 	run(t, gwMigrate, database, []string{"--dry-run"}, 0, "would grant role "+role+" the rights")
 	run(t, gwMigrate, database, nil, 0, "grant role "+role+" the rights")
 
@@ -183,7 +184,8 @@ func TestARoleBesideTheOwnerGetsNoOtherRights(t *testing.T) {
 		 cross join aclexplode(p.proacl) as x
 		 where p.pronamespace = 'graphile_worker'::regnamespace and x.grantee = $1::regrole
 		 order by 1`, role)
-	want := []string{"INSERT on _gw_audit", "SELECT on _gw_audit", "SELECT on _gw_settings", "SELECT on _gw_sleepers", "UPDATE on _gw_audit",
+	want := []string{"INSERT on _gw_audit", "SELECT on _gw_audit", "SELECT on _gw_settings", "SELECT on _gw_sleepers",
+		"UPDATE on _gw_audit",
 		"USAGE on jobs_id_seq1"}
 	if !slices.Equal(got, want) {
 		t.Errorf("it was given %q", got)
@@ -225,7 +227,8 @@ func TestTheFunctionsThatGraphileWorkersCallAreTheOnesThatRolesGet(t *testing.T)
 			 where p.pronamespace = 'graphile_worker'::regnamespace and p.proname = $1 and not p.prosecdef
 			 order by 1`, name)
 	}
-	left := []string{"add_job", "add_jobs", "remove_job", "complete_jobs", "permanently_fail_jobs", "reschedule_jobs", "force_unlock_workers"}
+	left := []string{"add_job", "add_jobs", "remove_job", "complete_jobs", "permanently_fail_jobs", "reschedule_jobs",
+		"force_unlock_workers"}
 	var reached []string
 	for ; len(left) > 0; left = left[1:] {
 		for _, name := range called(left[0]) {

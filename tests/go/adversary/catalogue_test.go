@@ -45,16 +45,18 @@ func catalogue(ctx context.Context, pool *pgxpool.Pool, role string) (functions 
 		names, types []string
 		defaults     int
 	)
-	_, err = pgx.ForEachRow(rows, []any{&f.name, &f.plain, &names, &types, &defaults, &f.isView, &f.isProcedure}, func() error {
-		f.arguments = nil
-		for i, typ := range types {
-			if err := checkType(typ); err != nil {
-				return fmt.Errorf("%s: %w", f.name, err)
+	_, err = pgx.ForEachRow(rows, []any{&f.name, &f.plain, &names, &types, &defaults, &f.isView, &f.isProcedure},
+		func() error {
+			f.arguments = nil
+			for i, typ := range types {
+				if err := checkType(typ); err != nil {
+					return fmt.Errorf("%s: %w", f.name, err)
+				}
+				f.arguments = append(f.arguments, argument{name: names[i], typ: typ,
+					hasDefault: i >= len(types)-defaults})
 			}
-			f.arguments = append(f.arguments, argument{name: names[i], typ: typ, hasDefault: i >= len(types)-defaults})
-		}
-		functions = append(functions, f)
-		return nil
-	})
+			functions = append(functions, f)
+			return nil
+		})
 	return functions, err
 }

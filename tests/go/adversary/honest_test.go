@@ -127,7 +127,8 @@ func (p *punctuality) judge(control *punctuality) (found []string) {
 	for n, job := range late {
 		by := job.late(now)
 		if slack := control.worst(job.due, job.due.Add(by)); by-slack > lateness {
-			found = append(found, fmt.Sprintf("job %d of task %s is %s late, of the control %s (started: %v)", n, job.task,
+			found = append(found, fmt.Sprintf("job %d of task %s is %s late, of the control %s (started: %v)", n,
+				job.task,
 				by.Round(time.Millisecond), max(0, slack).Round(time.Millisecond), !job.started.IsZero()))
 		} else {
 			p.excused++

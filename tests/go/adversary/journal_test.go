@@ -81,7 +81,8 @@ func (j *journal) tail(until time.Time) string {
 		if !n.ended.IsZero() {
 			answer, lasted = n.answer, n.ended.Sub(n.started)
 		}
-		fmt.Fprintf(&b, "%8.3fs %-9s %s  -- %s after %s\n", n.started.Sub(j.began).Seconds(), n.kind, n.sql, answer, lasted.Round(time.Millisecond))
+		fmt.Fprintf(&b, "%8.3fs %-9s %s  -- %s after %s\n", n.started.Sub(j.began).Seconds(), n.kind, n.sql, answer,
+			lasted.Round(time.Millisecond))
 	}
 	return b.String()
 }

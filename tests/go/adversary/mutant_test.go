@@ -37,14 +37,17 @@ type mutant struct {
 }
 
 var mutants = []mutant{
-	{"a function that raises an error without a code", errorsAreOurs, onInsert(`max_attempts = 100`, `raise exception 'What now?'`)},
+	{"a function that raises an error without a code", errorsAreOurs,
+		onInsert(`max_attempts = 100`, `raise exception 'What now?'`)},
 	{"an error that tells of the job of another", secretsAreKept, mutate("_gw_enqueue_task",
-		`in use by a job of another task.', job_key`, `in use by %.', job_key, (select j from graphile_worker._private_jobs as j where j.id = holder_id)`)},
+		`in use by a job of another task.', job_key`,
+		`in use by %.', job_key, (select j from graphile_worker._private_jobs as j where j.id = holder_id)`)},
 	{"a limited producer that replaces the job of another task", nothingIsTouched, mutate("_gw_enqueue_task",
 		`and t.identifier = _gw_enqueue_task.identifier`, ``)},
 	{"a job that blocks the table", honestJobsStart, onInsert(`priority = 100`,
 		`lock table graphile_worker._private_jobs in exclusive mode; perform pg_sleep(3)`)},
-	{"a job that is added twice", honestJobsRunOnce, onInsert(`key ~ '^honest'`, `insert into graphile_worker._private_jobs (task_id, payload) values (new.task_id, new.payload)`)},
+	{"a job that is added twice", honestJobsRunOnce,
+		onInsert(`key ~ '^honest'`, `insert into graphile_worker._private_jobs (task_id, payload) values (new.task_id, new.payload)`)},
 	{"a worker that is gone", workersStay, func(t *testing.T, tr *trial) {
 		if err := tr.program.command.Process.Kill(); err != nil {
 			t.Fatal(err)
@@ -54,8 +57,10 @@ var mutants = []mutant{
 		`.next_run_at(task_identifiers);`, `.next_run_at(task_identifiers); next_run_at := clock_timestamp() + interval '0.1 seconds';`)},
 	{"jobs that are never claimed", backlogIsWorked, mutate("_gw_suits",
 		`operator(pg_catalog.<=) due`, `operator(pg_catalog.<=) due and pg_catalog.isfinite(run_at)`)},
-	{"a bound of memory that a worker cannot keep", memoryIsBounded, func(_ *testing.T, tr *trial) { tr.mostMemory = 1 }},
-	{"a doctor who takes his time", operatorsCan, mutate("doctor", "return query", "perform pg_sleep(7); return query")},
+	{"a bound of memory that a worker cannot keep", memoryIsBounded,
+		func(_ *testing.T, tr *trial) { tr.mostMemory = 1 }},
+	{"a doctor who takes his time", operatorsCan,
+		mutate("doctor", "return query", "perform pg_sleep(7); return query")},
 }
 
 func mutate(function, sound, broken string) func(*testing.T, *trial) {

@@ -47,7 +47,8 @@ func (tr *trial) newProducer(ctx context.Context, n int, kind string, known *kno
 	if len(may) == 0 {
 		return nil, fmt.Errorf("the role of kind %s may not do anything", kind)
 	}
-	return &producer{trial: tr, kind: kind, known: known, may: may, generator: generator{rand.New(rand.NewPCG(tr.seed, uint64(n)))}}, nil
+	return &producer{trial: tr, kind: kind, known: known, may: may,
+		generator: generator{rand.New(rand.NewPCG(tr.seed, uint64(n)))}}, nil
 }
 
 // attack makes calls until the context ends, except while the trial pauses all callers.
@@ -71,11 +72,16 @@ func (p *producer) attack(ctx context.Context) error {
 
 // settings are settings that a session may change. Most have no effect on well-written functions.
 var settings = []string{
-	"set timezone = 'Pacific/Kiritimati'", "set timezone = 'America/St_Johns'", "set datestyle = 'German'", "set intervalstyle = 'sql_standard'",
-	"set standard_conforming_strings = off", "set bytea_output = escape", "set search_path = ''", "set search_path = graphile_worker_api",
-	"set extra_float_digits = -15", "set default_transaction_isolation = 'serializable'", "set default_transaction_isolation = 'repeatable read'",
-	"set default_transaction_read_only = on", "set plan_cache_mode = force_generic_plan", "set enable_indexscan = off", "set jit_above_cost = 0",
-	"set work_mem = '64kB'", "set client_encoding = 'LATIN1'", "set array_nulls = off", "set transform_null_equals = on", "set row_security = off",
+	"set timezone = 'Pacific/Kiritimati'", "set timezone = 'America/St_Johns'", "set datestyle = 'German'",
+	"set intervalstyle = 'sql_standard'",
+	"set standard_conforming_strings = off", "set bytea_output = escape", "set search_path = ''",
+	"set search_path = graphile_worker_api",
+	"set extra_float_digits = -15", "set default_transaction_isolation = 'serializable'",
+	"set default_transaction_isolation = 'repeatable read'",
+	"set default_transaction_read_only = on", "set plan_cache_mode = force_generic_plan", "set enable_indexscan = off",
+	"set jit_above_cost = 0",
+	"set work_mem = '64kB'", "set client_encoding = 'LATIN1'", "set array_nulls = off",
+	"set transform_null_equals = on", "set row_security = off",
 	"set client_min_messages = debug5", "set lock_timeout = '10ms'", "set statement_timeout = '50ms'",
 }
 
@@ -85,7 +91,10 @@ func (p *producer) connect(ctx context.Context) error {
 		return fmt.Errorf("read the database's URL: %w", err)
 	}
 	config.RuntimeParams["statement_timeout"] = strconv.FormatInt(callTimeout.Milliseconds(), 10)
-	config.OnNotice = func(_ *pgconn.PgConn, notice *pgconn.Notice) { p.listen(notice.Message + notice.Detail + notice.Hint) }
+	config.OnNotice = func(_ *pgconn.PgConn, notice *pgconn.Notice) {
+		p.listen(notice.Message + notice.Detail +
+			notice.Hint)
+	}
 	if p.conn, err = pgx.ConnectConfig(ctx, config); err != nil {
 		return fmt.Errorf("connect as %s: %w", p.kind, err)
 	}
@@ -178,7 +187,8 @@ func (p *producer) say(ctx context.Context, sql string, allowed func(code string
 		note.end(refusal.Code)
 		p.listen(fmt.Sprintf("%+v", *refusal))
 		if !allowed(refusal.Code) {
-			p.violate(errorsAreOurs, "%s: %s (SQLSTATE %s)\n%s\n%s\n%s", p.kind, shorten(refusal.Message), refusal.Code, shorten(refusal.Detail), shorten(refusal.Where), sql)
+			p.violate(errorsAreOurs, "%s: %s (SQLSTATE %s)\n%s\n%s\n%s", p.kind, shorten(refusal.Message), refusal.Code,
+				shorten(refusal.Detail), shorten(refusal.Where), sql)
 		}
 	case ctx.Err() != nil: // the attack is over
 		note.end("cut")

@@ -45,7 +45,8 @@ func newDatabase(t *testing.T) *database {
 		{Producers: []string{d.roles["limited"]}, Tasks: append([]string{"wild"}, hostileTasks...)},
 		{
 			Producers: []string{d.roles["producer"]}, Workers: []string{d.roles["worker"], d.roles["honest"]},
-			Schedulers: []string{d.roles["scheduler"]}, Monitors: []string{d.roles["monitor"]}, Admins: []string{d.roles["admin"]},
+			Schedulers: []string{d.roles["scheduler"]}, Monitors: []string{d.roles["monitor"]},
+			Admins: []string{d.roles["admin"]},
 		},
 	} {
 		if _, err := migrator.Grant(t.Context(), grants); err != nil {

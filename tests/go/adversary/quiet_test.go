@@ -145,7 +145,8 @@ func (tr *trial) countStatements() error {
 		case asked == 0 && tr.ctx.Err() == nil:
 			return fmt.Errorf("%s has no session", worker)
 		case asked > rounds*perRound+jobs*perJob:
-			tr.violate(idleIsQuiet, "%s: %d statements in %s, with %d jobs: %q", worker, asked, lasted, jobs, slices.Sorted(maps.Values(seen[worker])))
+			tr.violate(idleIsQuiet, "%s: %d statements in %s, with %d jobs: %q", worker, asked, lasted, jobs,
+				slices.Sorted(maps.Values(seen[worker])))
 		}
 	}
 	tr.quietMoments++
@@ -156,7 +157,8 @@ func (tr *trial) countStatements() error {
 func (tr *trial) comingJobs() (ids int64, due int, err error) {
 	err = tr.owner.QueryRow(tr.ctx, `
 		select pg_sequence_last_value(pg_get_serial_sequence('graphile_worker._private_jobs', 'id')), (select count(*)`+served+`
-		   and j.run_at < now() + $1::float8 * interval '1 second')`, (settleTime+quietTime+time.Second).Seconds()).Scan(&ids, &due)
+		   and j.run_at < now() + $1::float8 * interval '1 second')`,
+		(settleTime+quietTime+time.Second).Seconds()).Scan(&ids, &due)
 	if err != nil {
 		return 0, 0, fmt.Errorf("count the jobs that come: %w", err)
 	}

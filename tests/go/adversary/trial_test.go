@@ -52,7 +52,8 @@ func newTrial(t *testing.T, seed uint64) *trial {
 		select graphile_worker.set_setting('dead_after', '4 hours')`)
 	tr.canary = newCanary(t, tr.owner)
 	var err error
-	if tr.program, err = newGwRun(t, t.TempDir(), tr.as("honest"), "--schema", "graphile_worker_api", "--no-migrate"); err != nil {
+	if tr.program, err = newGwRun(t, t.TempDir(), tr.as("honest"), "--schema", "graphile_worker_api",
+		"--no-migrate"); err != nil {
 		t.Fatal(err)
 	}
 	return tr
@@ -140,7 +141,8 @@ func (tr *trial) warmUp(ctx context.Context) bool {
 			}
 		}
 	}
-	for patience := time.Now().Add(overdue); tr.honest.pending()+tr.control.pending() > 0; sleep(tr.ctx, 10*time.Millisecond) {
+	for patience := time.Now().Add(overdue); tr.honest.pending()+tr.control.pending() > 0; sleep(tr.ctx,
+		10*time.Millisecond) {
 		if time.Now().After(patience) || tr.ctx.Err() != nil {
 			tr.violate(workersStay, "the workers have not started:\n%s\n%s", &tr.log, tr.program.log)
 			return false
@@ -165,7 +167,8 @@ func (tr *trial) enqueue(ctx context.Context, p *punctuality, task string, gate 
 
 // finish waits for the last honest jobs.
 func (tr *trial) finish() {
-	for patience := time.Now().Add(overdue); tr.ctx.Err() == nil && tr.honest.pending() > 0; sleep(tr.ctx, 50*time.Millisecond) {
+	for patience := time.Now().Add(overdue); tr.ctx.Err() == nil &&
+		tr.honest.pending() > 0; sleep(tr.ctx, 50*time.Millisecond) {
 		tr.judge()
 		if time.Now().After(patience) {
 			tr.violate(honestJobsStart, "%d jobs have not started", tr.honest.pending())
@@ -187,12 +190,14 @@ func (tr *trial) violate(r rule, format string, args ...any) {
 func (tr *trial) describe(v *violation) string {
 	logs := []string{tr.log.String(), tr.program.log.String()}
 	return fmt.Sprintf("%s\n%s\nafter %s of -adversary.seed=%d; the last calls were:\n%s\nthe workers said:\n%s",
-		strings.ToUpper(string(v.rule)), v.detail, v.at.Sub(tr.journal.began).Round(time.Millisecond), tr.seed, tr.journal.tail(v.at), strings.Join(logs, "\n"))
+		strings.ToUpper(string(v.rule)), v.detail, v.at.Sub(tr.journal.began).Round(time.Millisecond), tr.seed,
+		tr.journal.tail(v.at), strings.Join(logs, "\n"))
 }
 
 // summary returns the counts of the trial.
 func (tr *trial) summary() string {
 	return fmt.Sprintf("seed %d: %d honest jobs, the latest by %s, %d late with the control (its latest by %s); %d quiet moments, %d commands\n%s",
-		tr.seed, tr.honest.done, tr.honest.latest.Round(time.Millisecond), tr.honest.excused, tr.control.latest.Round(time.Millisecond),
+		tr.seed, tr.honest.done, tr.honest.latest.Round(time.Millisecond), tr.honest.excused,
+		tr.control.latest.Round(time.Millisecond),
 		tr.quietMoments, tr.commands, tr.journal.summary())
 }

@@ -45,9 +45,11 @@ func (k *knowledge) recall(g generator) claim {
 
 // words are the usual texts of arguments with a name.
 var words = map[string][]string{
-	"worker_id":    {"hostile 1", "hostile 2", "hostile 3"},
-	"time_zone":    {"UTC", "Europe/Berlin", "America/St_Johns", "posixrules", "EST5EDT", "<+25>-25", "../../etc/passwd"},
-	"pattern":      {"* * * * *", "*/5 * * * *", "0 0 29 2 *", "0 0 31 2 *", "59 23 31 12 *", "0-59/7,1,2,3 * * * 1-7", "* * * * * *", "@daily"},
+	"worker_id": {"hostile 1", "hostile 2", "hostile 3"},
+	"time_zone": {"UTC", "Europe/Berlin", "America/St_Johns", "posixrules", "EST5EDT", "<+25>-25",
+		"../../etc/passwd"},
+	"pattern": {"* * * * *", "*/5 * * * *", "0 0 29 2 *", "0 0 31 2 *", "59 23 31 12 *", "0-59/7,1,2,3 * * * 1-7",
+		"* * * * * *", "@daily"},
 	"job_key":      {"k0", "k1", "k2", "k3", "k4"},
 	"job_key_mode": {"replace", "preserve_run_at", "unsafe_dedupe"},
 	"identifier":   {"s0", "s1", "s2", "s3"},
@@ -56,7 +58,8 @@ var words = map[string][]string{
 	"queues":       {"q*", "q1"},
 	"by":           {"queue", "payload:a", "flag:a"},
 	"job_state":    {"ready", "scheduled", "running", "failed"},
-	"name": {"beat_every", "dead_after", "recovered_jobs", "crashes_allowed", "stale_sweep_every", "forget_worker_after", "old_snapshot_after",
+	"name": {"beat_every", "dead_after", "recovered_jobs", "crashes_allowed", "stale_sweep_every",
+		"forget_worker_after", "old_snapshot_after",
 		"max_payload", "notify"},
 }
 
@@ -100,7 +103,8 @@ func (p *producer) usual(f function, a argument) string {
 		case "set_limit":
 			return "array[" + word(p.tasks()) + ", " + word(p.tasks()) + "]"
 		case "cleanup":
-			return pick(g, []string{"array['DELETE_PERMAFAILED_JOBS']", "array['GC_TASK_IDENTIFIERS']", "array['GC_JOB_QUEUES', 'GC_TASK_IDENTIFIERS']"})
+			return pick(g, []string{"array['DELETE_PERMAFAILED_JOBS']", "array['GC_TASK_IDENTIFIERS']",
+				"array['GC_JOB_QUEUES', 'GC_TASK_IDENTIFIERS']"})
 		}
 	case "failures":
 		if a.typ != "json" { // a condition of list_history
@@ -138,7 +142,8 @@ func (p *producer) tasks() []string {
 // mustBeUsual reports whether a role could do harm through an argument that it has the right to use: a worker may claim
 // jobs of any task, and an admin may limit them, so the hostile ones always give their own tasks.
 func (p *producer) mustBeUsual(f function, a argument) bool {
-	return p.kind == "worker" && a.name == "task_identifiers" || f.plain == "set_limit" && (a.name == "tasks" || a.name == "queues")
+	return p.kind == "worker" && a.name == "task_identifiers" || f.plain == "set_limit" &&
+		(a.name == "tasks" || a.name == "queues")
 }
 
 // target returns the target of a pause, of several arguments that exclude each other, or "" for other functions.

@@ -92,7 +92,8 @@ func (tr *trial) lookAtCanary() error {
 
 // without returns the lines that are not in the other text.
 func without(lines, others []string) string {
-	return strings.Join(slices.DeleteFunc(slices.Clone(lines), func(line string) bool { return slices.Contains(others, line) }), "\n")
+	return strings.Join(slices.DeleteFunc(slices.Clone(lines),
+		func(line string) bool { return slices.Contains(others, line) }), "\n")
 }
 
 var peakLine = regexp.MustCompile(`VmHWM:\s+(\d+)`)
@@ -127,7 +128,8 @@ func (tr *trial) operate() error {
 	tr.commands++
 	ctx, cancel := context.WithTimeout(tr.ctx, commandTime)
 	defer cancel()
-	output, err := exec.CommandContext(ctx, pgtest.Program(tr.t, "gw-run"), name, "-c", tr.as("admin"), "--schema", "graphile_worker_api").CombinedOutput()
+	output, err := exec.CommandContext(ctx, pgtest.Program(tr.t, "gw-run"), name, "-c", tr.as("admin"), "--schema",
+		"graphile_worker_api").CombinedOutput()
 	var exit *exec.ExitError
 	if name == "doctor" && errors.As(err, &exit) && exit.ExitCode() == 1 && ctx.Err() == nil {
 		err = nil // it has found something

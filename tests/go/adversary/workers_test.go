@@ -40,7 +40,8 @@ func (tr *trial) shimWorker(ctx context.Context) error {
 		return fmt.Errorf("open a pool: %w", err)
 	}
 	defer pool.Close()
-	w, err := shim.New(pool, shim.Config{Concurrency: 4, QuietSuccess: true, Logger: slog.New(slog.NewTextHandler(&tr.log, nil))})
+	w, err := shim.New(pool, shim.Config{Concurrency: 4, QuietSuccess: true,
+		Logger: slog.New(slog.NewTextHandler(&tr.log, nil))})
 	if err != nil {
 		return err
 	}
@@ -85,7 +86,8 @@ func newGwRun(t testing.TB, folder, url string, args ...string) (*gwRun, error) 
 	if err := os.WriteFile(notes, nil, 0o644); err != nil {
 		return nil, err
 	}
-	g := &gwRun{command: exec.Command(pgtest.Program(t, "gw-run"), append(args, "-c", url, "--tasks", tasks, "-j", "2")...), notes: notes, log: &transcript{}}
+	g := &gwRun{command: exec.Command(pgtest.Program(t, "gw-run"), append(args, "-c", url, "--tasks", tasks, "-j",
+		"2")...), notes: notes, log: &transcript{}}
 	g.command.Env = append(os.Environ(), "NOTES="+notes, "PGAPPNAME=gw-run worker")
 	g.command.Stdout, g.command.Stderr = g.log, g.log
 	return g, nil
@@ -163,7 +165,8 @@ func (tr *trial) workOne(conn *pgx.Conn, id string) (found bool, err error) {
 		job           struct{ id, lease int64 }
 		task, content string
 	)
-	_, err = pgx.ForEachRow(rows, []any{&job.id, &task, &content, &job.lease}, func() error { found = true; return nil })
+	_, err = pgx.ForEachRow(rows, []any{&job.id, &task, &content, &job.lease},
+		func() error { found = true; return nil })
 	if err != nil || !found {
 		return false, err
 	}

@@ -114,7 +114,8 @@ func TestWorkersWhoseClockJumpsWorkAsEver(t *testing.T) {
 	if got, most := len(f.times("tick")), pgtest.Value[int](t, f.pool, minutes); got < passed || got > most {
 		t.Errorf("the recurring job ran %d times in %d to %d minutes", got, passed, most)
 	}
-	if later := f.times("later"); len(later) != 1 || later[0] < due || later[0] > due+60_000 { // a jump is an hour or more
+	if later := f.times("later"); len(later) != 1 || later[0] < due ||
+		later[0] > due+60_000 { // a jump is an hour or more
 		t.Errorf("a job that was due at %d ran at %d", due, later)
 	}
 	retries := f.times("retry")
@@ -145,7 +146,8 @@ func buildWithJumps(t *testing.T) string {
 		t.Fatal(err)
 	}
 	program := filepath.Join(dir, "gw-run")
-	build := exec.Command("go", "build", "-overlay", filepath.Join(dir, "overlay.json"), "-o", program, "github.com/gwsql/gw/cmd/gw-run")
+	build := exec.Command("go", "build", "-overlay", filepath.Join(dir, "overlay.json"), "-o", program,
+		"github.com/gwsql/gw/cmd/gw-run")
 	build.Env = append(os.Environ(), "CGO_ENABLED=0") // as in pgtest.Program, so that the compiled packages are reused
 	if output, err := build.CombinedOutput(); err != nil {
 		t.Fatalf("build gw-run: %v\n%s", err, output)

@@ -19,7 +19,8 @@ import (
 	"github.com/gwsql/gw/pkg/shim"
 )
 
-var clockFlag = flag.Bool("baddays.clock", false, "have the workers whose clock jumps work for a minute, with a recurring job")
+var clockFlag = flag.Bool("baddays.clock", false,
+	"have the workers whose clock jumps work for a minute, with a recurring job")
 
 // Times of a worker's own clock are never sent to the database, so the clock may be wrong by hours: it only measures durations.
 func TestNothingThatAWorkerSendsIsATimeOfItsOwn(t *testing.T) {
@@ -54,7 +55,8 @@ func TestNothingThatAWorkerSendsIsATimeOfItsOwn(t *testing.T) {
 	go func() { ended <- w.Run(ctx) }()
 	pgtest.Exec(t, admin, `select graphile_worker.add_job(name, queue_name => q) from unnest(array['good', 'bad', 'snooze', 'later']) as name, unnest(array[null, 'q']) as q`)
 	pgtest.Await(t, admin, `select count(*) = 6 and bool_and(run_at > now()) from graphile_worker.jobs`)
-	seen.await("heartbeat", "stale_sweep", "run_cron", "get_job_batch", "_gw_complete_claim", "fail_job_batch", "return_job_batch", "register_worker")
+	seen.await("heartbeat", "stale_sweep", "run_cron", "get_job_batch", "_gw_complete_claim", "fail_job_batch",
+		"return_job_batch", "register_worker")
 	stop()
 	if err := <-ended; err != nil {
 		t.Error(err)

@@ -12,7 +12,8 @@ import (
 	"github.com/gwsql/gw/internal/pgtest"
 )
 
-var minutesFlag = flag.Int("baddays.minutes", 20, "how many `minutes` of the day of simulated load there are, at most 1440")
+var minutesFlag = flag.Int("baddays.minutes", 20,
+	"how many `minutes` of the day of simulated load there are, at most 1440")
 
 // recurring are the recurring jobs of the day, and when each is due.
 var recurring = []struct {
@@ -94,7 +95,8 @@ func newDay(f *fleet, l *load) *day {
 	var items []map[string]any
 	for i, r := range recurring {
 		items = append(items, map[string]any{
-			"identifier": fmt.Sprint("r", i), "task": "work", "pattern": r.pattern, "payload": payload{N: (i + 1) * cronNumbers},
+			"identifier": fmt.Sprint("r", i), "task": "work", "pattern": r.pattern,
+			"payload": payload{N: (i + 1) * cronNumbers},
 		})
 	}
 	text, err := json.Marshal(items)
@@ -113,7 +115,8 @@ func newDay(f *fleet, l *load) *day {
 func (d *day) tick(i int, now time.Time) {
 	d.f.t.Helper()
 	handled := pgtest.Value[time.Time](d.f.t, d.f.pool,
-		`select handled from graphile_worker.run_cron($1::text::json, $2::timestamptz, $3::timestamptz)`, d.items, d.last[i], now)
+		`select handled from graphile_worker.run_cron($1::text::json, $2::timestamptz, $3::timestamptz)`, d.items,
+		d.last[i], now)
 	d.last[i] = &handled
 }
 

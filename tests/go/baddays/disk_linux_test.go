@@ -39,7 +39,8 @@ func TestADiskThatIsReallyFullLosesNothing(t *testing.T) {
 	// The server must own the folder of a tablespace and be able to enter the path to it.
 	space := filepath.Join(disk, "space")
 	server := data.Sys().(*syscall.Stat_t)
-	if err := errors.Join(os.Mkdir(space, 0o700), os.Chown(space, int(server.Uid), int(server.Gid)), openPath(disk)); err != nil {
+	if err := errors.Join(os.Mkdir(space, 0o700), os.Chown(space, int(server.Uid), int(server.Gid)),
+		openPath(disk)); err != nil {
 		t.Fatal(err)
 	}
 	f.exec("create tablespace small location '" + space + "'")

@@ -68,7 +68,8 @@ func eitherOf(t *testing.T, servers ...*pgtemp.Server) string {
 		hosts += u.Query().Get("host")
 		ports += "5432"
 	}
-	return "postgres://postgres@/postgres?host=" + hosts + "&port=" + ports + "&target_session_attrs=read-write&connect_timeout=5"
+	return "postgres://postgres@/postgres?host=" + hosts + "&port=" + ports +
+		"&target_session_attrs=read-write&connect_timeout=5"
 }
 
 // On a server that refuses writes a worker waits and logs the reason once.
@@ -81,7 +82,8 @@ func TestOnAReadOnlyServerAWorkerWaitsAndSaysSoOnce(t *testing.T) {
 	l := f.load()
 	f.awaitMore(50)
 	database := pgtest.Value[string](t, f.pool, "select quote_ident(current_database())")
-	f.exec("begin; set transaction read write; alter database " + database + " set default_transaction_read_only = on; commit")
+	f.exec("begin; set transaction read write; alter database " + database +
+		" set default_transaction_read_only = on; commit")
 	network.reset()
 	f.awaitLog(w, "server is read-only, worker waits for a server that accepts writes")
 	tries := len(network.arrivals())
@@ -89,7 +91,8 @@ func TestOnAReadOnlyServerAWorkerWaitsAndSaysSoOnce(t *testing.T) {
 	if n := strings.Count(w.logs.String(), "read-only"); n != 1 {
 		t.Errorf("the reason was logged %d times", n)
 	}
-	f.exec("begin; set transaction read write; alter database " + database + " reset default_transaction_read_only; commit")
+	f.exec("begin; set transaction read write; alter database " + database +
+		" reset default_transaction_read_only; commit")
 	f.pool.Reset() // the producer's sessions that have begun meanwhile stay read-only
 	f.awaitLog(w, "server accepts writes again")
 	f.awaitMore(50)

@@ -31,7 +31,8 @@ type fleet struct {
 
 func newFleet(t *testing.T, url string) *fleet {
 	t.Helper()
-	return &fleet{t: t, url: url, pool: pgtest.Pool(t, url), folder: t.TempDir(), excused: make(map[string]bool), paused: make(map[string]bool)}
+	return &fleet{t: t, url: url, pool: pgtest.Pool(t, url), folder: t.TempDir(), excused: make(map[string]bool),
+		paused: make(map[string]bool)}
 }
 
 // ownServer starts a server for this test only, on which commits survive a crash, and migrates its database.

@@ -18,7 +18,8 @@ func TestForgedNotificationsChangeNothing(t *testing.T) {
 	l := f.load()
 	f.awaitMore(20)
 	for _, payload := range []string{
-		"", "null", `{"count":-1}`, `{"count":1e400}`, `{"count":"many"}`, "{", strings.Repeat("[", 7000), "\u202e\ufeff",
+		"", "null", `{"count":-1}`, `{"count":1e400}`, `{"count":"many"}`, "{", strings.Repeat("[", 7000),
+		"\u202e\ufeff",
 		`{"migrationNumber":1000000,"breaking":true}`, "'; drop schema graphile_worker cascade; --",
 	} {
 		f.exec(`select pg_notify('jobs:insert', $1), pg_notify('worker:migrate', $1)`, payload)
@@ -44,7 +45,8 @@ func TestTaskNamesThatLookLikePathsStartNothing(t *testing.T) {
 	}
 	f.awaitLog(w, "worker started")
 	for _, name := range []string{
-		evil, "../evil", "work/../../evil", "./work", "work/", "/work", "work\n", "../../../../../../../../bin/sh", "work.sh", "wor*", "$(" + evil + ")",
+		evil, "../evil", "work/../../evil", "./work", "work/", "/work", "work\n", "../../../../../../../../bin/sh",
+		"work.sh", "wor*", "$(" + evil + ")",
 	} {
 		f.exec(`select graphile_worker.add_job($1)`, name[:min(len(name), 128)])
 	}

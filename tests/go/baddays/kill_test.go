@@ -74,7 +74,8 @@ func (f *fleet) startExecutables(id, url string) *worker {
 	if err := os.WriteFile(filepath.Join(tasks, "work"), []byte(note), 0o755); err != nil {
 		f.t.Fatal(err)
 	}
-	w := &worker{t: f.t, id: id, cmd: exec.Command(pgtest.Program(f.t, "gw-run"), "-c", url, "--tasks", tasks, "-j", "2"), logs: &transcript{}, end: make(chan struct{})}
+	w := &worker{t: f.t, id: id, cmd: exec.Command(pgtest.Program(f.t, "gw-run"), "-c", url, "--tasks", tasks, "-j",
+		"2"), logs: &transcript{}, end: make(chan struct{})}
 	w.cmd.Env = append(os.Environ(), "ID="+id, "NOTES="+f.folder+"/notes")
 	w.run()
 	return w

@@ -17,7 +17,8 @@ import (
 	"github.com/gwsql/gw/internal/pgtest"
 )
 
-var payloadsFlag = flag.Int("baddays.payloads", 45, "how many `payloads` of 1 MB come over a link of 15 MB/s; from 1000 on the time is looked at, and links carry larger ones, too")
+var payloadsFlag = flag.Int("baddays.payloads", 45,
+	"how many `payloads` of 1 MB come over a link of 15 MB/s; from 1000 on the time is looked at, and links carry larger ones, too")
 
 const (
 	kB = 1 << 10
@@ -112,7 +113,8 @@ func TestLargePayloadsAfterManySmallOnesAreWorkedAtTheSpeedOfTheLink(t *testing.
 	took := time.Since(began)
 	watch.stop()
 	most := slices.Max(watch.samples[0]) >> 10
-	t.Logf("%d payloads took %v, the link needs %v; at most %d MB were resident", payloads, took, time.Duration(bytes)*time.Second/rate, most)
+	t.Logf("%d payloads took %v, the link needs %v; at most %d MB were resident", payloads, took,
+		time.Duration(bytes)*time.Second/rate, most)
 	if most > 150 {
 		t.Errorf("%d MB were resident", most)
 	}
@@ -130,7 +132,8 @@ func (f *fleet) startProgram(id, url string) *worker {
 	if err := os.WriteFile(filepath.Join(folder, "gw.yaml"), []byte(config), 0o644); err != nil {
 		f.t.Fatal(err)
 	}
-	w := &worker{t: f.t, id: id, cmd: exec.Command(pgtest.Program(f.t, "gw-run"), "-c", url, "--config", folder+"/gw.yaml", "-j", "8"), logs: &transcript{}, end: make(chan struct{})}
+	w := &worker{t: f.t, id: id, cmd: exec.Command(pgtest.Program(f.t, "gw-run"), "-c", url, "--config",
+		folder+"/gw.yaml", "-j", "8"), logs: &transcript{}, end: make(chan struct{})}
 	w.cmd.Env = append(os.Environ(), programVariable+"="+f.folder+"/notes", idVariable+"="+id)
 	w.run()
 	return w

@@ -60,7 +60,8 @@ func (m *memory) judge(jobs int) {
 			third := min(2, m.noted[at]*3/max(1, all))
 			peaks[third] = max(peaks[third], kB)
 		}
-		m.f.t.Logf("%s: at most %d, %d and %d MB in the thirds of the work", w.id, peaks[0]>>10, peaks[1]>>10, peaks[2]>>10)
+		m.f.t.Logf("%s: at most %d, %d and %d MB in the thirds of the work", w.id, peaks[0]>>10, peaks[1]>>10,
+			peaks[2]>>10)
 		if peaks[1] == 0 {
 			m.f.t.Skip("there is no /proc to read a process's memory from")
 		}

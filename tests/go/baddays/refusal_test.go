@@ -20,9 +20,11 @@ func TestAFullDiskLosesNothing(t *testing.T) {
 	f.exec(`create function pg_temp_full() returns trigger language plpgsql as
 	        $$ begin raise exception 'could not extend file: No space left on device' using errcode = '53100'; end $$`)
 	for _, operation := range []string{"insert", "update", "delete", "insert or update or delete"} {
-		f.exec("create trigger disk_is_full before " + operation + " on graphile_worker._private_jobs for each statement execute function pg_temp_full()")
+		f.exec("create trigger disk_is_full before " + operation +
+			" on graphile_worker._private_jobs for each statement execute function pg_temp_full()")
 		if strings.Contains(operation, "update") || strings.Contains(operation, "delete") {
-			f.waitUntil("complaints", func() bool { return strings.Contains(workers[0].logs.String(), "53100") }, workers[0].logs.String)
+			f.waitUntil("complaints", func() bool { return strings.Contains(workers[0].logs.String(), "53100") },
+				workers[0].logs.String)
 		}
 		f.exec("drop trigger disk_is_full on graphile_worker._private_jobs")
 		f.awaitMore(50)
@@ -91,7 +93,10 @@ func TestAConnectionLimitThatIsReachedLosesNothing(t *testing.T) {
 		}
 		for connect() == nil { // until no connection is left
 		}
-		return slices.ContainsFunc(workers, func(w *worker) bool { return strings.Contains(w.logs.String(), "SQLSTATE 53300") })
+		return slices.ContainsFunc(workers, func(w *worker) bool {
+			return strings.Contains(w.logs.String(),
+				"SQLSTATE 53300")
+		})
 	}, workers[0].logs.String)
 	for _, hog := range hogs {
 		_ = hog.Close(t.Context())

@@ -11,7 +11,8 @@ import (
 	"github.com/gwsql/gw/internal/pgtest"
 )
 
-var jobsFlag = flag.Int("baddays.jobs", 10000, "how many `jobs` four workers do; from 100000 on their memory is looked at")
+var jobsFlag = flag.Int("baddays.jobs", 10000,
+	"how many `jobs` four workers do; from 100000 on their memory is looked at")
 
 // Four workers run many jobs. Job number n has priority n % 7 - 3; every tenth job is in one of 50 queues; every 97th fails once,
 // every 970th twice.
@@ -138,8 +139,10 @@ func (f *fleet) awaitNothing() {
 	f.t.Helper()
 	f.await(`select count(*) = 0 from graphile_worker._private_job_queues where locked_at is not null or locked_by is not null`)
 	kept := []string{
-		"_private_job_queues", "_private_tasks", "_private_known_crontabs", "migrations", "_gw_schema_version", "_gw_installed", "_gw_breaking_versions",
-		"_gw_settings", "_gw_turns", "_gw_cron_patterns", "_gw_schedules", "_gw_claim_cursors", "_gw_limit_changes", "_gw_samples",
+		"_private_job_queues", "_private_tasks", "_private_known_crontabs", "migrations", "_gw_schema_version",
+		"_gw_installed", "_gw_breaking_versions",
+		"_gw_settings", "_gw_turns", "_gw_cron_patterns", "_gw_schedules", "_gw_claim_cursors", "_gw_limit_changes",
+		"_gw_samples",
 	}
 	tables := pgtest.Value[[]string](f.t, f.pool, `
 		select array_agg(c.relname::text order by c.relname)

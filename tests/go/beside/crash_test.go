@@ -76,7 +76,8 @@ func TestALeaseThatWasRenewedSurvivesNodesSweep(t *testing.T) {
 	q.node(nodegw.Options{Preset: map[string]any{"minResetLockedInterval": 1, "maxResetLockedInterval": 100}}, "crash")
 	q.await("select count(*) = 1 from ran")
 	q.wantRuns("node", map[int64]int{forgotten: 2})
-	equal(t, "complete_job with the renewed lease", value[bool](q, "select graphile_worker.complete_job('worker', $1, $2)", held, lease), true)
+	equal(t, "complete_job with the renewed lease",
+		value[bool](q, "select graphile_worker.complete_job('worker', $1, $2)", held, lease), true)
 	q.awaitEmpty()
 	q.wantRuns("node", map[int64]int{next: 1})
 	equal(t, "runs", value[int](q, "select count(*) from ran"), 2)
@@ -87,7 +88,8 @@ func TestALeaseThatWasRenewedSurvivesNodesSweep(t *testing.T) {
 func (q *queue) wantRuns(side string, attempts map[int64]int) {
 	q.t.Helper()
 	for id, attempt := range attempts {
-		if !value[bool](q, "select exists (select from ran where (side, id, attempt) = ($1, $2, $3))", side, id, attempt) {
+		if !value[bool](q, "select exists (select from ran where (side, id, attempt) = ($1, $2, $3))", side, id,
+			attempt) {
 			q.t.Errorf("attempt %d of job %d did not run on %s", attempt, id, side)
 		}
 	}

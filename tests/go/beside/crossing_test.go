@@ -71,7 +71,8 @@ func TestAJobThatOneSideFailedIsFinishedByTheOther(t *testing.T) {
 		q.exec("select graphile_worker.reschedule_jobs(array[$1::bigint], run_at => now())", id)
 		q.awaitEmpty()
 		equal(q.t, "who ran it when", value[string](q, "select side || ' ' || attempt from ran"), second.name+" 9")
-		equal(q.t, "the queue is free", value[bool](q, "select is_available from graphile_worker._private_job_queues"), true)
+		equal(q.t, "the queue is free", value[bool](q, "select is_available from graphile_worker._private_job_queues"),
+			true)
 	})
 }
 
@@ -166,12 +167,14 @@ func TestABatchThatOneSideFinishedInPartIsFinishedByTheOther(t *testing.T) {
 		worker := nodegw.Start(t, nodegw.Options{DatabaseURL: q.url, Tasks: map[string]string{"batch": failOdd}})
 		q.await("select locked_at is null and attempts = 6 from graphile_worker.jobs where id = $1", id)
 		worker.Stop()
-		equal(t, "last_error", value[string](q, "select last_error from graphile_worker.jobs"), "Batch failures:\nodd 1\nodd 3")
+		equal(t, "last_error", value[string](q, "select last_error from graphile_worker.jobs"),
+			"Batch failures:\nodd 1\nodd 3")
 
 		q.exec("select graphile_worker.reschedule_jobs(array[$1::bigint], run_at => now())", id)
 		q.ours(shim.Config{}, "batch")
 		q.awaitEmpty()
-		equal(t, "what our worker got", value[string](q, "select side || attempt || payload::jsonb from ran"), "gw7[1, 3]")
+		equal(t, "what our worker got", value[string](q, "select side || attempt || payload::jsonb from ran"),
+			"gw7[1, 3]")
 	})
 	t.Run("ours first", func(t *testing.T) {
 		t.Parallel()
@@ -190,7 +193,8 @@ func TestABatchThatOneSideFinishedInPartIsFinishedByTheOther(t *testing.T) {
 		if err := worker.RunOnce(t.Context()); err != nil {
 			t.Fatal(err)
 		}
-		equal(t, "last_error", value[string](q, "select last_error from graphile_worker.jobs"), "Batch failures:\nodd 3")
+		equal(t, "last_error", value[string](q, "select last_error from graphile_worker.jobs"),
+			"Batch failures:\nodd 3")
 		q.exec("select graphile_worker.reschedule_jobs(array[$1::bigint], run_at => now())", id)
 		q.node(nodegw.Options{}, "batch")
 		q.awaitEmpty()
@@ -216,15 +220,19 @@ func TestAWaitingJobIsReplacedThroughItsKeyByEitherSide(t *testing.T) {
 		n                  int
 		runAt              string
 	}{
-		{map[string]any{"jobKey": "k", "jobKeyMode": "unsafe_dedupe", "priority": 9}, 1, 3, 1, "2100-01-01T00:00:00.000Z"},
-		{map[string]any{"jobKey": "k", "jobKeyMode": "preserve_run_at", "priority": 4}, 2, 4, 2, "2100-01-01T00:00:00.000Z"},
+		{map[string]any{"jobKey": "k", "jobKeyMode": "unsafe_dedupe", "priority": 9}, 1, 3, 1,
+			"2100-01-01T00:00:00.000Z"},
+		{map[string]any{"jobKey": "k", "jobKeyMode": "preserve_run_at", "priority": 4}, 2, 4, 2,
+			"2100-01-01T00:00:00.000Z"},
 		{map[string]any{"jobKey": "k", "runAt": "2101-01-01T00:00:00Z"}, 3, 0, 2, "2101-01-01T00:00:00.000Z"},
 	} {
-		result := nodegw.Utils(t, nodegw.V18, q.url, "", nodegw.Call{"addJob", "keyed", map[string]any{"n": 2}, step.spec})[0]
+		result := nodegw.Utils(t, nodegw.V18, q.url, "", nodegw.Call{"addJob", "keyed", map[string]any{"n": 2},
+			step.spec})[0]
 		if err := json.Unmarshal(result, &job); err != nil {
 			t.Fatal(err)
 		}
-		if job.ID != id || job.Revision != step.revision || job.Priority != step.priority || job.Payload.N != step.n || job.RunAt != step.runAt {
+		if job.ID != id || job.Revision != step.revision || job.Priority != step.priority || job.Payload.N != step.n ||
+			job.RunAt != step.runAt {
 			t.Errorf("addJob with %v returns %s", step.spec, result)
 		}
 	}
@@ -265,7 +273,8 @@ func TestARunningJobThatIsRemovedNeverRunsAgain(t *testing.T) {
 			open := q.shut()
 			stop := runner.start(q, "keyed")
 			q.awaitRunning(id)
-			equal(t, "the job that remove_job returns", value[int64](q, "select (graphile_worker.remove_job('k')).id"), id)
+			equal(t, "the job that remove_job returns", value[int64](q, "select (graphile_worker.remove_job('k')).id"),
+				id)
 			open()
 			q.await("select locked_at is null and last_error = 'too late' from graphile_worker.jobs")
 			stop()
@@ -294,9 +303,11 @@ func (q *queue) tried(attempts int) {
 func wantDead(q *queue, id int64) {
 	q.t.Helper()
 	q.exec("update graphile_worker._private_jobs set run_at = now() - interval '1 day' where id = $1", id)
-	equal(q.t, "jobs that can still be claimed", value[int](q, "select count(*) from graphile_worker.get_job('worker')"), 0)
+	equal(q.t, "jobs that can still be claimed",
+		value[int](q, "select count(*) from graphile_worker.get_job('worker')"), 0)
 	equal(q.t, "the dead job has no key, no owner and no attempt left", value[bool](q, `
-		select key is null and locked_by is null and attempts >= max_attempts from graphile_worker.jobs where id = $1`, id), true)
+		select key is null and locked_by is null and attempts >= max_attempts from graphile_worker.jobs where id = $1`,
+		id), true)
 }
 
 // Node's own administrative calls are made for a job that our worker runs.
@@ -315,7 +326,8 @@ func TestNodesAdminCallsLeaveOurRunningJobAlone(t *testing.T) {
 		nodegw.Call{"completeJobs", ids},
 		nodegw.Call{"permanentlyFailJobs", ids, "no"},
 		nodegw.Call{"rescheduleJobs", ids, map[string]any{"priority": 7, "attempts": 3}},
-		nodegw.Call{"cleanup", map[string]any{"tasks": []string{"DELETE_PERMAFAILED_JOBS", "GC_JOB_QUEUES", "GC_TASK_IDENTIFIERS"}}}) {
+		nodegw.Call{"cleanup", map[string]any{"tasks": []string{"DELETE_PERMAFAILED_JOBS", "GC_JOB_QUEUES",
+			"GC_TASK_IDENTIFIERS"}}}) {
 		if i < 3 && string(result) != "[]" {
 			t.Errorf("call %d acts on the running job: %s", i, result)
 		}
@@ -339,9 +351,11 @@ func TestAnOutcomeOfOursIsRefusedAfterAForcedUnlock(t *testing.T) {
 	open()
 	stop()
 	equal(t, "the job is free, its attempt counted", value[bool](q,
-		"select locked_by is null and attempts = 1 and last_error is null from graphile_worker.jobs where id = $1", id), true)
+		"select locked_by is null and attempts = 1 and last_error is null from graphile_worker.jobs where id = $1", id),
+		true)
 	q.node(nodegw.Options{}, "running")
 	q.exec("select graphile_worker.reschedule_jobs(array[$1::bigint], run_at => now())", id)
 	q.awaitEmpty()
-	equal(t, "who ran it last", value[string](q, "select side || attempt from ran order by number desc limit 1"), "node2")
+	equal(t, "who ran it last", value[string](q, "select side || attempt from ran order by number desc limit 1"),
+		"node2")
 }

@@ -84,7 +84,8 @@ func TestAnExecutableTaskSeesAndCausesTheSameOnBothSides(t *testing.T) {
 		return read(t, reports), jobs
 	}
 	nodeSaw, nodeLeft := run(func(q *queue, reports string) func() {
-		return nodegw.Start(t, nodegw.Options{DatabaseURL: q.url, TaskDir: tasks, PollInterval: nodePoll, Env: []string{"REPORT=" + reports}}).Stop
+		return nodegw.Start(t, nodegw.Options{DatabaseURL: q.url, TaskDir: tasks, PollInterval: nodePoll,
+			Env: []string{"REPORT=" + reports}}).Stop
 	})
 	oursSaw, oursLeft := run(func(q *queue, reports string) func() { return q.gwrun(tasks, "REPORT="+reports) })
 

@@ -28,8 +28,10 @@ func TestNodeRunsNoJobOfAPausedQueue(t *testing.T) {
 	nodegw.Utils(t, nodegw.V18, q.url, "", nodegw.Call{"forceUnlockWorkers", []string{worker}})
 	q.exec("select graphile_worker.stale_sweep()")
 	q.awaitRan(q.add("work", "priority => 10"))
-	equal(t, "jobs of the queue that ran", value[int](q, "select count(*) from ran where id between $1 and $2", running, last), 1)
-	equal(t, "why a job waits", value[string](q, "select string_agg(reason, ', ') from graphile_worker.why($1)", waiting), "paused")
+	equal(t, "jobs of the queue that ran", value[int](q, "select count(*) from ran where id between $1 and $2", running,
+		last), 1)
+	equal(t, "why a job waits", value[string](q, "select string_agg(reason, ', ') from graphile_worker.why($1)",
+		waiting), "paused")
 
 	q.exec("select graphile_worker.resume(queue => 'reports')")
 	q.awaitEmpty()
@@ -48,7 +50,8 @@ func TestNodeRunsNoJobOfAPausedTaskWithoutAQueue(t *testing.T) {
 	q.awaitRan(q.add("other", "priority => 10"))
 	q.exec("select graphile_worker.resume(task => 'work')")
 	q.awaitEmpty()
-	equal(t, "the jobs in their order", value[string](q, "select string_agg(task, ' ' order by number) from ran"), "other work work work")
+	equal(t, "the jobs in their order", value[string](q, "select string_agg(task, ' ' order by number) from ran"),
+		"other work work work")
 }
 
 // Node does not see the jobs to which a limit applies, those that it has added itself and, once claims have met them, those that waited
@@ -70,7 +73,8 @@ func TestJobsThatNodeAddsAreLimited(t *testing.T) {
 	q.awaitRan(q.add("other", "priority => 10"))
 	q.awaitEmpty()
 	equal(t, "exports that ran", value[int](q, "select count(*) from ran where side = 'gw'"), 40)
-	equal(t, "exports that Node ran", value[int](q, "select count(*) from ran where side = 'node' and task = 'export'"), 0)
+	equal(t, "exports that Node ran", value[int](q, "select count(*) from ran where side = 'node' and task = 'export'"),
+		0)
 	equal(t, "exports of a tenant that ran at once", value[int](q, `
 		select max(n)
 		  from (select count(*) as n

@@ -95,7 +95,8 @@ func TestAModuleSeesAndCausesTheSameOnBothSides(t *testing.T) {
 	oursSaw, oursLeft := run(func(q *queue) func() { return q.gwrun(tasks, path) })
 	for what, sides := range map[string][2]string{"seen": {oursSaw, nodeSaw}, "jobs left": {oursLeft, nodeLeft}} {
 		if sides[0] != sides[1] {
-			t.Errorf("%s: only with gw-run %q, only with Node %q", what, without(sides[0], sides[1]), without(sides[1], sides[0]))
+			t.Errorf("%s: only with gw-run %q, only with Node %q", what, without(sides[0], sides[1]),
+				without(sides[1], sides[0]))
 		}
 	}
 	if len(nodeSaw) < 1000 || len(nodeLeft) < 1000 {

@@ -109,7 +109,8 @@ func (q *queue) ours(cfg shim.Config, tasks ...string) (stop func()) {
 
 // handle is the task of our side. As in JavaScript, the stored error is only the message.
 func (q *queue) handle(ctx context.Context, job *shim.Job) error {
-	_, err := q.pool.Exec(ctx, "select job('gw', $1, $2, $3::text::json)", job.ID, job.TaskIdentifier, string(job.Payload))
+	_, err := q.pool.Exec(ctx, "select job('gw', $1, $2, $3::text::json)", job.ID, job.TaskIdentifier,
+		string(job.Payload))
 	if raised := (*pgconn.PgError)(nil); errors.As(err, &raised) {
 		return errors.New(raised.Message)
 	}

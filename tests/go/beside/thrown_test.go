@@ -19,7 +19,8 @@ var thrownOnBothSides = []string{
 	`Object.assign(new Error("a"), { stack: 7 })`, `Object.assign(new Error("a"), { stack: ["one", 2] })`,
 	`Object.assign(new Error("a"), { stack: null })`, `Object.assign(new Error("a"), { stack: "" })`,
 	`(() => { Error.prepareStackTrace = (_, frames) => frames; const e = new Error("a"); e.stack; delete Error.prepareStackTrace; return e; })()`,
-	`({ message: "plain" })`, `({ message: ["one", 2] })`, `({ message: { code: 7 } })`, `({ message: 7 })`, `({ message: "" })`,
+	`({ message: "plain" })`, `({ message: ["one", 2] })`, `({ message: { code: 7 } })`, `({ message: 7 })`,
+	`({ message: "" })`,
 	`({ message: null })`, `({ message: undefined })`, `({ code: 7 })`, `["one", 2]`, `Object.create(null)`,
 	`Object.assign(Object.create(null), { message: "bare" })`, `null`, `undefined`, `""`, `(() => 1)`,
 }

@@ -33,7 +33,8 @@ func (q *queue) run(script string) {
 	if value[int](q, "select current_setting('server_version_num')::integer") < 130000 {
 		statements = strings.Replace(statements, " with (deduplicate_items = off)", "", 1)
 	}
-	psql := exec.CommandContext(q.t.Context(), "psql", "--no-psqlrc", "--quiet", "--set", "ON_ERROR_STOP=1", "--file", "-", q.url)
+	psql := exec.CommandContext(q.t.Context(), "psql", "--no-psqlrc", "--quiet", "--set", "ON_ERROR_STOP=1", "--file",
+		"-", q.url)
 	psql.Stdin = strings.NewReader(statements)
 	if output, err := psql.CombinedOutput(); err != nil {
 		q.t.Fatalf("%s: %v\n%s", script, err, output)
@@ -58,7 +59,8 @@ func (q *queue) expectNoComplaint() {
 	q.t.Helper()
 	ctx, m := q.t.Context(), q.migrator()
 	status, err := m.Status(ctx)
-	if err != nil || status.State != migrate.Current || status.Refusal != nil || len(status.Changed())+len(status.Warnings) > 0 {
+	if err != nil || status.State != migrate.Current || status.Refusal != nil ||
+		len(status.Changed())+len(status.Warnings) > 0 {
 		q.t.Errorf("status: %+v, %v", status, err)
 	}
 	if _, err := m.Up(ctx); err != nil {
@@ -81,7 +83,8 @@ func (q *queue) expectUniqueKeys() {
 		q.exec(`select graphile_worker.add_job_once('a', key => 'three', within => '1 microsecond')`)
 		q.exec(`select graphile_worker.debounce_job('a', key => 'four', wait => '1 hour')`)
 	}
-	equal(q.t, "keys", value[string](q, "select string_agg(j.key, ' ' order by j.key) from graphile_worker.jobs as j"), "four one three two")
+	equal(q.t, "keys", value[string](q, "select string_agg(j.key, ' ' order by j.key) from graphile_worker.jobs as j"),
+		"four one three two")
 	_, err := q.pool.Exec(q.t.Context(), "insert into graphile_worker._private_jobs (task_id, key) select j.task_id, j.key from graphile_worker._private_jobs as j")
 	equal(q.t, "error of a second job with a key", sqlstate.Of(err), "23505")
 	q.exec("delete from graphile_worker._private_jobs")

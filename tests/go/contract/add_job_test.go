@@ -35,7 +35,8 @@ var addJobScenarios = []scenario{
 	{
 		name: "only a payload that is null in SQL becomes an empty object",
 		steps: []string{
-			`select payload from add_job('a', null)`, `select payload from add_job('a', 'null')`, `select payload from add_job('a', '[1]')`,
+			`select payload from add_job('a', null)`, `select payload from add_job('a', 'null')`,
+			`select payload from add_job('a', '[1]')`,
 			`select payload from add_job('a', '{"b":1,  "a":2, "a":3}')`,
 		},
 		node: `
@@ -51,7 +52,8 @@ var addJobScenarios = []scenario{
 	{
 		name: "flags become an object, no flags become null",
 		steps: []string{
-			`select flags from add_job('a', flags => array['b', 'a', 'b'])`, `select flags from add_job('a', flags => '{}')`,
+			`select flags from add_job('a', flags => array['b', 'a', 'b'])`,
+			`select flags from add_job('a', flags => '{}')`,
 			`select flags from add_job('a', flags => array[''])`,
 		},
 		node: `
@@ -119,8 +121,9 @@ var addJobScenarios = []scenario{
 		difference: "Error codes",
 	},
 	{
-		name:  "max_attempts and priority must fit a smallint",
-		steps: []string{`select add_job('a', max_attempts => 32768)`, `select add_job('a', priority => 32768)`, `select add_job('a', priority => -32769)`},
+		name: "max_attempts and priority must fit a smallint",
+		steps: []string{`select add_job('a', max_attempts => 32768)`, `select add_job('a', priority => 32768)`,
+			`select add_job('a', priority => -32769)`},
 		node: `
 			error 22003
 			error 22003
@@ -161,8 +164,9 @@ var addJobScenarios = []scenario{
 		difference: "Error codes",
 	},
 	{
-		name:  "max_attempts and priority may be as far out as this",
-		steps: []string{`select max_attempts, priority from add_job('a', max_attempts => 32767, priority => 32767)`, `select max_attempts, priority from add_job('a', max_attempts => 1, priority => -32768)`},
+		name: "max_attempts and priority may be as far out as this",
+		steps: []string{`select max_attempts, priority from add_job('a', max_attempts => 32767, priority => 32767)`,
+			`select max_attempts, priority from add_job('a', max_attempts => 1, priority => -32768)`},
 		node: `
 			32767|32767
 			notify 1
@@ -170,8 +174,10 @@ var addJobScenarios = []scenario{
 			notify 1`,
 	},
 	{
-		name:  "the names of known tasks and queues take no further ids",
-		steps: []string{`select id from add_job('a', queue_name => 'q')`, `select id from add_job('a', queue_name => 'q')`, `select task_id, job_queue_id from add_job('b', queue_name => 'r')`},
+		name: "the names of known tasks and queues take no further ids",
+		steps: []string{`select id from add_job('a', queue_name => 'q')`,
+			`select id from add_job('a', queue_name => 'q')`,
+			`select task_id, job_queue_id from add_job('b', queue_name => 'r')`},
 		node: `
 			1
 			notify 1
@@ -291,8 +297,10 @@ var keyScenarios = []scenario{
 	{
 		name: "the mode counts only with a key",
 		steps: []string{
-			`select id from add_job('a', job_key_mode => 'nonsense')`, `select id from add_job('a', job_key_mode => 'unsafe_dedupe')`,
-			`select id from add_job('a', job_key => 'k', job_key_mode => null)`, `select id, revision from add_job('a', job_key => 'k', job_key_mode => null)`,
+			`select id from add_job('a', job_key_mode => 'nonsense')`,
+			`select id from add_job('a', job_key_mode => 'unsafe_dedupe')`,
+			`select id from add_job('a', job_key => 'k', job_key_mode => null)`,
+			`select id, revision from add_job('a', job_key => 'k', job_key_mode => null)`,
 			`select id from add_job('a', job_key => 'k', job_key_mode => 'nonsense')`,
 		},
 		node: `
@@ -350,7 +358,8 @@ var keyScenarios = []scenario{
 		name: "a replaced job takes no further id",
 		steps: []string{
 			`select id from add_job('a', job_key => 'k')`, `select id from add_job('a', job_key => 'k')`,
-			`select id from add_job('a', job_key => 'k', job_key_mode => 'unsafe_dedupe')`, `select id from add_job('a')`,
+			`select id from add_job('a', job_key => 'k', job_key_mode => 'unsafe_dedupe')`,
+			`select id from add_job('a')`,
 		},
 		node: `
 			1

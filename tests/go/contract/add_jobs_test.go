@@ -9,7 +9,8 @@ var addJobsScenarios = []scenario{
 	{
 		name: "add_jobs fills in what is omitted and announces all jobs at once",
 		steps: []string{
-			`select id, payload, priority, run_at = now(), max_attempts, key, flags from add_jobs(` + specs(`[{"identifier":"a"},{"identifier":"a"}]`) + `)`,
+			`select id, payload, priority, run_at = now(), max_attempts, key, flags from add_jobs(` +
+				specs(`[{"identifier":"a"},{"identifier":"a"}]`) + `)`,
 		},
 		node: `
 			1|{}|0|t|25|null|null
@@ -31,7 +32,8 @@ var addJobsScenarios = []scenario{
 		name: "add_jobs announces as many jobs as there are specs, even if none is new or due",
 		steps: []string{
 			`select id from add_job('a', job_key => 'k', run_at => '2100-01-01')`,
-			`select id, revision from add_jobs(` + specs(`[{"identifier":"a","job_key":"k","run_at":"2100-01-01"}]`) + `)`,
+			`select id, revision from add_jobs(` + specs(`[{"identifier":"a","job_key":"k","run_at":"2100-01-01"}]`) +
+				`)`,
 		},
 		node: `
 			1
@@ -42,9 +44,11 @@ var addJobsScenarios = []scenario{
 	{
 		name: "add_jobs keeps the times of waiting jobs if told so",
 		steps: []string{
-			`select id from add_job('a', job_key => 'k1', run_at => '2100-01-01')`, `select id from add_job('a', job_key => 'k2', run_at => '2100-01-01')`,
+			`select id from add_job('a', job_key => 'k1', run_at => '2100-01-01')`,
+			`select id from add_job('a', job_key => 'k2', run_at => '2100-01-01')`,
 			`update _private_jobs set attempts = 1 where key = 'k2'`,
-			`select count(*) from add_jobs(` + specs(`[{"identifier":"a","job_key":"k1","run_at":"2101-01-01"},{"identifier":"a","job_key":"k2","run_at":"2101-01-01"}]`) + `, true)`,
+			`select count(*) from add_jobs(` +
+				specs(`[{"identifier":"a","job_key":"k1","run_at":"2101-01-01"},{"identifier":"a","job_key":"k2","run_at":"2101-01-01"}]`) + `, true)`,
 			`select key, run_at = '2100-01-01', attempts from rows order by key`,
 			`select count(*) from add_jobs(` + specs(`[{"identifier":"a","job_key":"k1","run_at":"2101-01-01"}]`) + `)`,
 			`select key, run_at = '2100-01-01' from rows order by key`,
@@ -66,9 +70,11 @@ var addJobsScenarios = []scenario{
 	{
 		name: "add_jobs merges arrays and lets the keys of running jobs go",
 		steps: []string{
-			`select id from add_job('a', '[1]', job_key => 'k1')`, `select id from add_job('a', '[1]', job_key => 'k2')`,
+			`select id from add_job('a', '[1]', job_key => 'k1')`,
+			`select id from add_job('a', '[1]', job_key => 'k2')`,
 			`call hold('{2}', 'worker')`,
-			`select count(*) from add_jobs(` + specs(`[{"identifier":"a","payload":[2],"job_key":"k1"},{"identifier":"a","payload":[2],"job_key":"k2"}]`) + `)`,
+			`select count(*) from add_jobs(` +
+				specs(`[{"identifier":"a","payload":[2],"job_key":"k1"},{"identifier":"a","payload":[2],"job_key":"k2"}]`) + `)`,
 			`select key, payload, revision, locked from rows order by key, id`,
 		},
 		node: `
@@ -85,8 +91,10 @@ var addJobsScenarios = []scenario{
 	{
 		name: "the rows come back in the order of the specs",
 		steps: []string{
-			`select count(*) from add_jobs(` + specs(`[{"identifier":"a"},{"identifier":"b"},{"identifier":"c"}]`) + `)`,
-			`select string_agg(task_id::text, ' ') = '2 1 3 2 1' from add_jobs(` + specs(`[{"identifier":"b"},{"identifier":"a"},{"identifier":"c"},{"identifier":"b"},{"identifier":"a"}]`) + `)`,
+			`select count(*) from add_jobs(` + specs(`[{"identifier":"a"},{"identifier":"b"},{"identifier":"c"}]`) +
+				`)`,
+			`select string_agg(task_id::text, ' ') = '2 1 3 2 1' from add_jobs(` +
+				specs(`[{"identifier":"b"},{"identifier":"a"},{"identifier":"c"},{"identifier":"b"},{"identifier":"a"}]`) + `)`,
 		},
 		node: `
 			3
@@ -103,7 +111,8 @@ var addJobsScenarios = []scenario{
 	{
 		name: "two specs with one key are added one after the other",
 		steps: []string{
-			`select id, payload, revision from add_jobs(` + specs(`[{"identifier":"a","payload":[1],"job_key":"k"},{"identifier":"a","payload":[2],"job_key":"k"}]`) + `)`,
+			`select id, payload, revision from add_jobs(` +
+				specs(`[{"identifier":"a","payload":[1],"job_key":"k"},{"identifier":"a","payload":[2],"job_key":"k"}]`) + `)`,
 		},
 		node: `error 21000`,
 		ours: `
@@ -122,8 +131,9 @@ var addJobsScenarios = []scenario{
 		difference: "add_jobs with an empty array or null",
 	},
 	{
-		name:  "one bad spec refuses the whole call",
-		steps: []string{`select count(*) from add_jobs(` + specs(`[{"identifier":"a"},{"identifier":"a","max_attempts":0}]`) + `)`, `select count(*) from jobs`},
+		name: "one bad spec refuses the whole call",
+		steps: []string{`select count(*) from add_jobs(` +
+			specs(`[{"identifier":"a"},{"identifier":"a","max_attempts":0}]`) + `)`, `select count(*) from jobs`},
 		node: `
 			error 23514
 			0`,

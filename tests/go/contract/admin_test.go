@@ -4,8 +4,9 @@ const threeQueues = `select queue_name, locked_by from _private_job_queues order
 
 var adminScenarios = []scenario{
 	{
-		name:  "complete_jobs deletes jobs unless they run, and leaves their queues",
-		steps: []string{`call three_jobs()`, `select id, key from complete_jobs('{1,2,3,99}') order by id`, `select id from rows order by id`, threeQueues},
+		name: "complete_jobs deletes jobs unless they run, and leaves their queues",
+		steps: []string{`call three_jobs()`, `select id, key from complete_jobs('{1,2,3,99}') order by id`,
+			`select id from rows order by id`, threeQueues},
 		node: `
 			1|k1
 			3|k3
@@ -82,7 +83,8 @@ var adminScenarios = []scenario{
 	{
 		name: "reschedule_jobs refuses numbers out of bounds",
 		steps: []string{
-			`select id from add_job('a')`, `select reschedule_jobs('{1}', max_attempts => 0)`, `select reschedule_jobs('{1}', priority => 32768)`,
+			`select id from add_job('a')`, `select reschedule_jobs('{1}', max_attempts => 0)`,
+			`select reschedule_jobs('{1}', priority => 32768)`,
 			`select reschedule_jobs('{1}', max_attempts => 32768)`, `select reschedule_jobs('{1}', attempts => 32768)`,
 		},
 		node: `
@@ -117,7 +119,8 @@ var adminScenarios = []scenario{
 	{
 		name: "remove_job deletes a waiting job, and one whose lock is older than four hours",
 		steps: []string{
-			`call three_jobs()`, `select id, key, locked_by from remove_job('k1')`, `select id, locked_by from remove_job('k3')`, `select id from rows`, threeQueues,
+			`call three_jobs()`, `select id, key, locked_by from remove_job('k1')`,
+			`select id, locked_by from remove_job('k3')`, `select id from rows`, threeQueues,
 		},
 		node: `
 			1|k1|null
@@ -131,7 +134,8 @@ var adminScenarios = []scenario{
 	{
 		name: "remove_job deletes a job that failed for good",
 		steps: []string{
-			`select id from add_job('a', job_key => 'k'); update _private_jobs set attempts = max_attempts`, `select id from remove_job('k')`, `select count(*) from jobs`,
+			`select id from add_job('a', job_key => 'k'); update _private_jobs set attempts = max_attempts`,
+			`select id from remove_job('k')`, `select count(*) from jobs`,
 		},
 		node: `
 			1
@@ -186,8 +190,10 @@ var adminScenarios = []scenario{
 	{
 		name: "a queue that a worker frees is announced if a job waits in it",
 		steps: []string{
-			`select id from add_job('a', queue_name => 'q')`, `select id from add_job('a', queue_name => 'q')`, `call hold('{1}', 'worker')`,
-			`delete from _private_jobs where id = 1`, `update _private_job_queues set locked_by = null, locked_at = null`,
+			`select id from add_job('a', queue_name => 'q')`, `select id from add_job('a', queue_name => 'q')`,
+			`call hold('{1}', 'worker')`,
+			`delete from _private_jobs where id = 1`,
+			`update _private_job_queues set locked_by = null, locked_at = null`,
 		},
 		node: `
 			1

@@ -66,8 +66,9 @@ var schemaScenarios = []scenario{
 			  from pg_attribute as a where a.attrelid = 'jobs'::regclass and a.attnum > 0`},
 	},
 	{
-		name:  "a job whose task's name was deleted is not in the view jobs",
-		steps: []string{`insert into _private_jobs (task_id) values (7)`, `select count(*) from jobs`, `select count(*) from _private_jobs`},
+		name: "a job whose task's name was deleted is not in the view jobs",
+		steps: []string{`insert into _private_jobs (task_id) values (7)`, `select count(*) from jobs`,
+			`select count(*) from _private_jobs`},
 		node: `
 			0
 			1`,

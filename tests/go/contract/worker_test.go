@@ -75,7 +75,8 @@ func TestWorkersLeaveTheSameRowsBehind(t *testing.T) {
 		select fail_job('worker', g.id, 'no', g.lease) from get_job_batch('worker', '{fail}', 3) as g`, `
 		select fail_job('worker', g.id, e'Batch failures:\nodd 1\nodd 3', g.lease, replacement_payload => '[1,3]') from get_job('worker', '{batch}') as g`,
 		`select reset_stale_locks()`})
-	want := strings.Replace(trim(nodesRows), "7|dead|null|{}|0|7|7|null", "7|dead|null|{}|0|7|7|Worker dead reported no outcome of the last attempt.", 1)
+	want := strings.Replace(trim(nodesRows), "7|dead|null|{}|0|7|7|null",
+		"7|dead|null|{}|0|7|7|Worker dead reported no outcome of the last attempt.", 1)
 	if got := ours.step(t, worked); got != want {
 		t.Errorf("our functions leave\n%s\nwant\n%s", got, want)
 	}

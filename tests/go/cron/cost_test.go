@@ -67,7 +67,8 @@ func BenchmarkNext(b *testing.B) {
 			b.Run(pattern+" "+zone, func(b *testing.B) {
 				pool := onePool(b)
 				for b.Loop() {
-					pgtest.Value[*time.Time](b, pool, "select graphile_worker.cron_next($1, '2096-03-01Z', $2)", pattern, zone)
+					pgtest.Value[*time.Time](b, pool, "select graphile_worker.cron_next($1, '2096-03-01Z', $2)",
+						pattern, zone)
 				}
 			})
 		}

@@ -55,12 +55,14 @@ func TestANodeWorkerAndOursShareACrontab(t *testing.T) {
 	const before = 10 * time.Second
 	now := pgtest.Value[time.Time](t, pool, "select clock_timestamp()")
 	ahead := now.Truncate(time.Minute).Add(time.Minute - before).Sub(now)
-	node := nodegw.Start(t, nodegw.Options{DatabaseURL: database, Tasks: map[string]string{"none": ""}, ClockAhead: ahead,
-		Preset: map[string]any{"crontabFile": crontab}})
+	node := nodegw.Start(t, nodegw.Options{DatabaseURL: database, Tasks: map[string]string{"none": ""},
+		ClockAhead: ahead,
+		Preset:     map[string]any{"crontabFile": crontab}})
 	pgtest.Await(t, pool, "select count(*) = 3 from graphile_worker._private_known_crontabs")
 	first := pgtest.Value[time.Time](t, pool, "select clock_timestamp()").Add(ahead).Truncate(time.Minute).Add(time.Minute)
 	tickAll(first.Add(-time.Second))
-	pgtest.Await(t, pool, "select count(*) = 3 from graphile_worker._private_known_crontabs where last_execution >= $1", first)
+	pgtest.Await(t, pool, "select count(*) = 3 from graphile_worker._private_known_crontabs where last_execution >= $1",
+		first)
 	tickAll(first.Add(time.Second))
 	node.Kill()
 	tickAll(first.Add(time.Minute))

@@ -64,9 +64,11 @@ func (p pattern) add(field int, part, place string) error {
 		case field == 4 && value == 7:
 			value = 0
 		case value >= higher:
-			return fmt.Errorf("Too large value '%d' in %s: expected values in the range %d-%d.", value, place, lowest, higher-1)
+			return fmt.Errorf("Too large value '%d' in %s: expected values in the range %d-%d.", value, place, lowest,
+				higher-1)
 		case value < lowest:
-			return fmt.Errorf("Too small value '%d' in %s: expected values in the range %d-%d.", value, place, lowest, higher-1)
+			return fmt.Errorf("Too small value '%d' in %s: expected values in the range %d-%d.", value, place, lowest,
+				higher-1)
 		}
 		p.fields[field][value] = true
 		return nil
@@ -92,14 +94,16 @@ func (p pattern) add(field int, part, place string) error {
 			step = integer(divisor[1])
 		}
 		if step == 0 {
-			return fmt.Errorf("Invalid wildcard expression '%s' in %s: divisor '%s' expected to be greater than zero", part, place, divisor[1])
+			return fmt.Errorf("Invalid wildcard expression '%s' in %s: divisor '%s' expected to be greater than zero",
+				part, place, divisor[1])
 		}
 		for value := lowest; value < higher; value += step {
 			p.fields[field][value] = true
 		}
 		return nil
 	}
-	return fmt.Errorf("Unsupported syntax '%s' in %s: this doesn't appear to be a number, range or wildcard", part, place)
+	return fmt.Errorf("Unsupported syntax '%s' in %s: this doesn't appear to be a number, range or wildcard", part,
+		place)
 }
 
 // integer parses digits. All numbers above a billion give the same result.

@@ -194,7 +194,8 @@ func commit(t *testing.T, tx pgx.Tx) {
 func awaitWaitingFor(t *testing.T, pool *pgxpool.Pool, tx pgx.Tx) {
 	t.Helper()
 	pgtest.Await(t, pool, `
-		select exists (select from pg_stat_activity as a where $1 = any (pg_blocking_pids(a.pid)))`, int32(tx.Conn().PgConn().PID()))
+		select exists (select from pg_stat_activity as a where $1 = any (pg_blocking_pids(a.pid)))`,
+		int32(tx.Conn().PgConn().PID()))
 	if _, err := tx.Exec(t.Context(), "set local lock_timeout = '10s'"); err != nil {
 		t.Fatal(err)
 	}

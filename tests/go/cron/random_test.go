@@ -108,7 +108,8 @@ func TestSparsePatternsMatchOverTwentyYears(t *testing.T) {
 			  union all
 			  select graphile_worker.cron_next($1, r.run) from runs as r where r.run is not null
 			)
-			select array(select r.run from (select * from runs limit $4) as r where r.run <= $3)`, text, since, last, len(want)+1)
+			select array(select r.run from (select * from runs limit $4) as r where r.run <= $3)`, text, since, last,
+			len(want)+1)
 		if !slices.EqualFunc(got, want, time.Time.Equal) {
 			t.Errorf("%s: runs at %v, want %v", text, got, want)
 		}

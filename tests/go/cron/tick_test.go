@@ -60,7 +60,8 @@ type querier interface {
 // tick calls run_cron. since is nil for a worker that has just started.
 func tick(ctx context.Context, q querier, items string, since *time.Time, now time.Time) (answer, error) {
 	rows, err := q.Query(ctx, `
-		select r.handled, r.delay, r.scheduled, r.problems from graphile_worker.run_cron($1, $2, $3) as r`, items, since, now)
+		select r.handled, r.delay, r.scheduled, r.problems from graphile_worker.run_cron($1, $2, $3) as r`, items,
+		since, now)
 	if err != nil {
 		return answer{}, err
 	}

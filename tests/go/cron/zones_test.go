@@ -19,7 +19,8 @@ var zonePatterns = []string{
 	// Patterns that run by elapsed time.
 	"* * * * *", "*/15 * * * *", "30 * * * *", "15 1-3 * * *", "0 */2 * * *", "5,35 0-23 * * *", "0 0,1-2 * * *",
 	// Patterns that run at fixed local times.
-	"30 2 * * *", "0,30 0,1,2,3 * * *", "0 0 * * *", "59 23 * * *", "0 12 * * *", "1 0 * * 0", "*/7 1,2,23 * * 0,1,6", "30 2 28-31 3,10 *",
+	"30 2 * * *", "0,30 0,1,2,3 * * *", "0 0 * * *", "59 23 * * *", "0 12 * * *", "1 0 * * 0", "*/7 1,2,23 * * 0,1,6",
+	"30 2 28-31 3,10 *",
 }
 
 // A stretch is a time around a change of a zone's offset, minute by minute as the database knows it.

@@ -56,7 +56,10 @@ func differ(report crontab.Report, node nodegw.Crontab) string {
 		return fmt.Sprintf("Node refuses it, here it is read: %s", node.Error)
 	case strings.HasPrefix(node.Error, "Invalid crontab; duplicate"):
 		// Node reports all identifiers in one message.
-		if !slices.ContainsFunc(messages, func(message string) bool { return strings.HasPrefix(message, "Invalid crontab; duplicate") }) {
+		if !slices.ContainsFunc(messages, func(message string) bool {
+			return strings.HasPrefix(message,
+				"Invalid crontab; duplicate")
+		}) {
 			return fmt.Sprintf("Node says %q, here it is %q", node.Error, messages)
 		}
 	case !slices.Contains(messages, node.Error):

@@ -35,7 +35,8 @@ func TestTheDatabaseMatchesWhatTheTableLists(t *testing.T) {
 	random := rand.New(rand.NewPCG(1, 0))
 	for _, row := range readPatterns(t).Valid {
 		fields := [][]int{
-			or(row.Minutes, 0, 59), or(row.Hours, 0, 23), or(row.Dates, 1, 31), or(row.Months, 1, 12), or(row.Dows, 0, 6),
+			or(row.Minutes, 0, 59), or(row.Hours, 0, 23), or(row.Dates, 1, 31), or(row.Months, 1, 12),
+			or(row.Dows, 0, 6),
 		}
 		times, want := make([]time.Time, 500), make([]bool, 500)
 		for i := range times {
@@ -60,7 +61,8 @@ func someTime(random *rand.Rand, fields [][]int) time.Time {
 		}
 		return fields[field][random.IntN(len(fields[field]))]
 	}
-	return time.Date(2020+random.IntN(20), time.Month(value(3, 1, 12)), value(2, 1, 31), value(1, 0, 23), value(0, 0, 59), 0, 0, time.UTC)
+	return time.Date(2020+random.IntN(20), time.Month(value(3, 1, 12)), value(2, 1, 31), value(1, 0, 23),
+		value(0, 0, 59), 0, 0, time.UTC)
 }
 
 func matches(fields [][]int, at time.Time) bool {

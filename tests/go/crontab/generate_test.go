@@ -31,7 +31,8 @@ func (g generator) line() string {
 	for range 5 {
 		b.WriteString(g.field() + g.space())
 	}
-	b.WriteString(g.one("a", "b", "_c", "d:e/f-g", "h1", g.one("a", "b", "ab", "a.b", "\u00e9", strings.Repeat("t", 129))))
+	b.WriteString(g.one("a", "b", "_c", "d:e/f-g", "h1", g.one("a", "b", "ab", "a.b", "\u00e9",
+		strings.Repeat("t", 129))))
 	if g.IntN(2) == 0 {
 		b.WriteString(g.space() + "?" + g.options())
 	}
@@ -47,7 +48,8 @@ func (g generator) space() string {
 
 func (g generator) field() string {
 	number := func() string {
-		return g.one("0", "1", "2", "3", "4", "5", "6", "7", "8", "05", "12", "23", "31", "59", "60", "99999999999999999999999")
+		return g.one("0", "1", "2", "3", "4", "5", "6", "7", "8", "05", "12", "23", "31", "59", "60",
+			"99999999999999999999999")
 	}
 	parts := make([]string, 1+g.IntN(10)/8)
 	for i := range parts {
@@ -76,13 +78,16 @@ func (g generator) options() string {
 		case 2, 3:
 			options[i] = "id=" + g.one("a", "b", "x", "_y-1", "1", "a:b", "%61", "a+b")
 		case 4, 5:
-			options[i] = "fill=" + g.one("1s", "2m", "3h", "4d", "5w", "1w2d3h4m5s", "1d1d", "1", "s", "1y", "99999999w", "007s")
+			options[i] = "fill=" + g.one("1s", "2m", "3h", "4d", "5w", "1w2d3h4m5s", "1d1d", "1", "s", "1y",
+				"99999999w", "007s")
 		case 6:
-			options[i] = "max=" + g.one("1", "03", "25", "32767", "0", "32768", "99999999999999999999", "-1", "1.5", "1e3")
+			options[i] = "max=" + g.one("1", "03", "25", "32767", "0", "32768", "99999999999999999999", "-1", "1.5",
+				"1e3")
 		case 7:
 			options[i] = "queue=" + g.one("q", "a:b-c_D9", "a/b", "a.b", "", strings.Repeat("q", 129))
 		case 8, 9:
-			options[i] = "jobKey=" + g.one("k", "a%20b+c", "100%", "%zz", "%c3%a4", "%0A", "%00", "", "a=b", "\u00fc", "%E2%80%A8")
+			options[i] = "jobKey=" + g.one("k", "a%20b+c", "100%", "%zz", "%c3%a4", "%0A", "%00", "", "a=b", "\u00fc",
+				"%E2%80%A8")
 		case 10:
 			options[i] = "jobKeyMode=" + g.one("replace", "preserve_run_at", "unsafe_dedupe", "")
 		default:
@@ -118,8 +123,10 @@ func (g generator) gap() string {
 }
 
 func (g generator) key() string {
-	return g.one("a", "b", "$", "_1", "true", "null", "NaN", "Infinity", "__proto__", "\u00e9", `\u0061`, `a\u0062c`, `\u00e9`, `\u0031`,
-		`x\u0020`, `"k"`, `'k'`, `"\x41"`, `""`, "a-b", "1", "\u2167", "a\u0301", "a\u200c", "\U0001D4B3", "\u4e2d", "\u0e33", "constructor")
+	return g.one("a", "b", "$", "_1", "true", "null", "NaN", "Infinity", "__proto__", "\u00e9", `\u0061`, `a\u0062c`,
+		`\u00e9`, `\u0031`,
+		`x\u0020`, `"k"`, `'k'`, `"\x41"`, `""`, "a-b", "1", "\u2167", "a\u0301", "a\u200c", "\U0001D4B3", "\u4e2d",
+		"\u0e33", "constructor")
 }
 
 func (g generator) value(depth int) string {
@@ -135,17 +142,22 @@ func (g generator) value(depth int) string {
 	}
 	switch g.IntN(3) {
 	case 0:
-		return g.one("true", "false", "null", "undefined", "NaN", "Infinity", "-Infinity", "+Infinity", "-NaN", "nul", "tru", "x", "")
+		return g.one("true", "false", "null", "undefined", "NaN", "Infinity", "-Infinity", "+Infinity", "-NaN", "nul",
+			"tru", "x", "")
 	case 1:
-		return g.one("0", "-0", "1", "+1", "-1", ".5", "5.", "5.e1", "1e3", "1E-7", "1e400", "-1e400", "1e-400", "0x1F", "0XfF", "-0x1",
-			"0xFFFFFFFFFFFFFFFFFF", "9007199254740993", "123456789012345678901234567890", "01", "1_0", "0x", "1e", "1e+", ".", "+", "- 1",
+		return g.one("0", "-0", "1", "+1", "-1", ".5", "5.", "5.e1", "1e3", "1E-7", "1e400", "-1e400", "1e-400", "0x1F",
+			"0XfF", "-0x1",
+			"0xFFFFFFFFFFFFFFFFFF", "9007199254740993", "123456789012345678901234567890", "01", "1_0", "0x", "1e",
+			"1e+", ".", "+", "- 1",
 			"00", "0.1e1", "1.2.3", "0b1", "0.000001", "0.0000001", "1e21", "1e20", "4.35", "5e-324")
 	}
 	quote := g.one("'", `"`)
 	parts := make([]string, g.IntN(4))
 	for i := range parts {
-		parts[i] = g.one("a", "\u00e9", "\U0001F600", `\n`, `\\`, `\'`, `\"`, `\x41`, `\v`, `\0`, `\d`, `\/`, `\u0041`, `\ud83d\ude00`, `\ud83d`,
-			`\ude00`, "\t", "//", "/*", "<&>", `\1`, `\01`, `\xg`, `\u12`, `\`, "\u00a0", "\x7f", `\u2028`, `\é`, `\😀`, "{", "}")
+		parts[i] = g.one("a", "\u00e9", "\U0001F600", `\n`, `\\`, `\'`, `\"`, `\x41`, `\v`, `\0`, `\d`, `\/`, `\u0041`,
+			`\ud83d\ude00`, `\ud83d`,
+			`\ude00`, "\t", "//", "/*", "<&>", `\1`, `\01`, `\xg`, `\u12`, `\`, "\u00a0", "\x7f", `\u2028`, `\é`, `\😀`,
+			"{", "}")
 	}
 	return quote + strings.Join(parts, "") + quote
 }

@@ -48,10 +48,12 @@ func TestTheDatabaseTakesWhateverCanBeRead(t *testing.T) {
 		t.Fatalf("%d jobs were added for %d items; %v", added, len(items), err)
 	}
 	for want, column := range map[string]string{
-		name + " -32768 32767 " + strings.Repeat("ä", 512): "queue_name || ' ' || priority || ' ' || max_attempts || ' ' || key",
+		name + " -32768 32767 " + strings.Repeat("ä",
+			512): "queue_name || ' ' || priority || ' ' || max_attempts || ' ' || key",
 		"32767 1 \x01😀": "priority || ' ' || max_attempts || ' ' || key",
 	} {
-		found := pgtest.Value[bool](t, pool, "select exists (select from graphile_worker.jobs where "+column+" = $1)", want)
+		found := pgtest.Value[bool](t, pool, "select exists (select from graphile_worker.jobs where "+column+" = $1)",
+			want)
 		if !found {
 			t.Errorf("there is no job with %q", want)
 		}
@@ -63,7 +65,8 @@ func TestTheDatabaseTakesWhateverCanBeMade(t *testing.T) {
 	var items []crontab.Item
 	for i, opts := range []crontab.Options{
 		{Queue: name, JobKey: strings.Repeat("ä", 512), Fill: math.MaxInt32 * time.Second, MaxAttempts: math.MaxInt16},
-		{ID: strings.Repeat("i", 128), Priority: math.MinInt16, PayloadJSON: json.RawMessage(`{"a": "\u0001", "\ud800": {"a": ["\udfff"]}}`)},
+		{ID: strings.Repeat("i", 128), Priority: math.MinInt16,
+			PayloadJSON: json.RawMessage(`{"a": "\u0001", "\ud800": {"a": ["\udfff"]}}`)},
 		{ID: "_", Payload: map[string]any{"<": "\u2028"}, TimeZone: "America/Argentina/Buenos_Aires"},
 	} {
 		item, err := crontab.EveryMinute(name, &opts)

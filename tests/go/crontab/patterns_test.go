@@ -52,7 +52,8 @@ func TestTheTableOfPatternsIsGraphileWorkers(t *testing.T) {
 		item := crontabs[i].Items[0]
 		got := [][]int{item.Minutes, item.Hours, item.Dates, item.Months, item.Dows}
 		want := [][]int{
-			or(row.Minutes, 0, 59), or(row.Hours, 0, 23), or(row.Dates, 1, 31), or(row.Months, 1, 12), or(row.Dows, 0, 6),
+			or(row.Minutes, 0, 59), or(row.Hours, 0, 23), or(row.Dates, 1, 31), or(row.Months, 1, 12),
+			or(row.Dows, 0, 6),
 		}
 		if !reflect.DeepEqual(got, want) {
 			t.Errorf("%s: got %v, want %v", row.Pattern, got, want)

@@ -92,7 +92,8 @@ func TestDoctorEndsWhateverHoldsJobsBack(t *testing.T) {
 }
 
 func TestDoctorEndsRandomDamage(t *testing.T) {
-	names := slices.DeleteFunc(slices.Sorted(mapsKeys(damages)), func(name string) bool { return strings.Contains(name, "function") })
+	names := slices.DeleteFunc(slices.Sorted(mapsKeys(damages)),
+		func(name string) bool { return strings.Contains(name, "function") })
 	for seed := *damageSeed; seed < *damageSeed+uint64(*damageRuns); seed++ {
 		t.Run(fmt.Sprintf("seed %d", seed), func(t *testing.T) {
 			draw := rand.New(rand.NewPCG(seed, 0))

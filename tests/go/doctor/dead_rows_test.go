@@ -24,7 +24,8 @@ func TestTablesWithDeadRowsWhereAutovacuumDoesNotComeAreTold(t *testing.T) {
 	}
 	because := func(reason string) {
 		t.Helper()
-		detail := pgtest.Value[string](t, pool, "select d.detail from graphile_worker.doctor() as d where d.finding = $1", finding)
+		detail := pgtest.Value[string](t, pool,
+			"select d.detail from graphile_worker.doctor() as d where d.finding = $1", finding)
 		if !strings.Contains(detail, reason) {
 			t.Errorf("the reason is not %q: %s", reason, detail)
 		}

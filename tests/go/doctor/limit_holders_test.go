@@ -33,10 +33,12 @@ func TestASessionWhoseTransactionHoldsALimitIsNamed(t *testing.T) {
 	if told := pgtest.Value[*string](t, pool, holders, "1 hour"); told != nil {
 		t.Errorf("a young transaction is reported: %s", *told)
 	}
-	if why := pgtest.Value[string](t, pool, reasons, "second"); strings.Contains(why, "held") && !strings.Contains(why, who) {
+	if why := pgtest.Value[string](t, pool, reasons, "second"); strings.Contains(why, "held") &&
+		!strings.Contains(why, who) {
 		t.Errorf("the reason is %q", why)
 	}
-	pgtest.Await(t, pool, "select ("+reasons+") like 'held: The limit one is held by the ' || $2 || ' of role %'", "second", who)
+	pgtest.Await(t, pool, "select ("+reasons+") like 'held: The limit one is held by the ' || $2 || ' of role %'",
+		"second", who)
 	if _, err := holder.Exec(t.Context(), "rollback"); err != nil {
 		t.Fatal(err)
 	}
@@ -50,7 +52,8 @@ func TestAPreparedTransactionThatHoldsALimitIsNamed(t *testing.T) {
 	pool := install(t, pgtest.Server(t, map[string]string{"max_prepared_transactions": "1"}).URL("postgres"))
 	pgtest.Exec(t, pool, aLimit)
 	pgtest.Exec(t, pool, twoOfTask)
-	visit(t, pool.Config().ConnString(), "begin", "select from graphile_worker._gw_limits for no key update", "prepare transaction 'claim'")
+	visit(t, pool.Config().ConnString(), "begin", "select from graphile_worker._gw_limits for no key update",
+		"prepare transaction 'claim'")
 	told := pgtest.Value[string](t, pool, holders, "-1 hour")
 	if !strings.HasPrefix(told, "limit one: It is held by the prepared transaction claim, ") {
 		t.Errorf("the finding is %q", told)

@@ -100,7 +100,8 @@ func TestHiddenSessionsAreToldByTheirAgeInTransactions(t *testing.T) {
 	pool := install(t, withUser(t, server.URL("owned"), owner))
 	pgtest.Exec(t, admin, "create database other")
 	holder := session(t, server.URL("owned"), "begin", "select txid_current()")
-	elsewhere := session(t, server.URL("other"), "begin isolation level repeatable read", "select 1") // its snapshot is as old as the holder
+	elsewhere := session(t, server.URL("other"), "begin isolation level repeatable read",
+		"select 1") // its snapshot is as old as the holder
 	if pgtest.Value[bool](t, pool, told, oldSnapshot, sessionOf(holder)) {
 		t.Error("a young transaction is reported")
 	}

@@ -17,7 +17,8 @@ func remedies(t *testing.T, pool *pgxpool.Pool) (said []string) {
 	t.Helper()
 	const found = ` from graphile_worker.doctor() where finding = 'unreadable job'`
 	said = pgtest.Value[[]string](t, pool, `select array_agg(severity || ', ' || subject || ': ' || detail)`+found)
-	for _, command := range pgtest.Value[[]string](t, pool, `select array_agg(split_part(remedy, ' with: ', 2))`+found) {
+	for _, command := range pgtest.Value[[]string](t, pool,
+		`select array_agg(split_part(remedy, ' with: ', 2))`+found) {
 		pgtest.Exec(t, pool, command)
 	}
 	return said
@@ -52,10 +53,12 @@ func TestAJobThatCannotBeReadIsNamedAndTheRemedyLetsTheOthersBeClaimed(t *testin
 	pgtest.Exec(t, pool, `update graphile_worker._private_jobs set last_error = 'The job cannot be read: ...' where id = any ($1)`,
 		[]int64{damaged, flags})
 	said = remedies(t, pool)
-	if len(said) != 1 || !strings.Contains(said[0], "warning, table _private_jobs: Jobs that failed because they could not be read: 2, the first is job 2;") {
+	if len(said) != 1 || !strings.Contains(said[0],
+		"warning, table _private_jobs: Jobs that failed because they could not be read: 2, the first is job 2;") {
 		t.Errorf("the doctor says %q", said)
 	}
-	if n := pgtest.Value[int](t, pool, `select count(*) from graphile_worker._private_jobs where id = any ($1)`, []int64{damaged, flags}); n != 0 {
+	if n := pgtest.Value[int](t, pool, `select count(*) from graphile_worker._private_jobs where id = any ($1)`,
+		[]int64{damaged, flags}); n != 0 {
 		t.Errorf("%d of the jobs are left", n)
 	}
 }

@@ -160,7 +160,8 @@ func TestReasonsNotesAndResultsAreStoredWhateverTheirCharacters(t *testing.T) {
 			}
 			defer func() { _ = db.Close() }()
 			add := func() int64 {
-				return pgtest.Value[int64](t, pool, `select id from graphile_worker.add_job('greet', job_key => 'k' || random())`)
+				return pgtest.Value[int64](t, pool,
+					`select id from graphile_worker.add_job('greet', job_key => 'k' || random())`)
 			}
 			stored := map[string]string{}
 			lastError := func(what string, id int64, err error) {
@@ -168,18 +169,21 @@ func TestReasonsNotesAndResultsAreStoredWhateverTheirCharacters(t *testing.T) {
 				if err != nil {
 					t.Errorf("%s: %v", what, err)
 				}
-				stored[what] = pgtest.Value[string](t, pool, `select coalesce(last_error, '') from graphile_worker.jobs where id = $1`, id)
+				stored[what] = pgtest.Value[string](t, pool,
+					`select coalesce(last_error, '') from graphile_worker.jobs where id = $1`, id)
 			}
 			pause := func(what string, err error) {
 				t.Helper()
 				if err != nil {
 					t.Errorf("%s: %v", what, err)
 				}
-				stored[what] = pgtest.Value[string](t, pool, `select coalesce(string_agg(reason, '|'), '') from graphile_worker.list_pauses()`)
+				stored[what] = pgtest.Value[string](t, pool,
+					`select coalesce(string_agg(reason, '|'), '') from graphile_worker.list_pauses()`)
 				pgtest.Exec(t, pool, `select graphile_worker.resume('other')`)
 			}
 			for what, client := range map[string]*shim.Client{
-				"pgx": shim.NewClient(pool, shim.ClientConfig{}), "database/sql": shim.NewSQLClient(db, shim.ClientConfig{}),
+				"pgx": shim.NewClient(pool, shim.ClientConfig{}), "database/sql": shim.NewSQLClient(db,
+					shim.ClientConfig{}),
 			} {
 				id := add()
 				_, err = client.Cancel(t.Context(), text, id)
@@ -187,7 +191,8 @@ func TestReasonsNotesAndResultsAreStoredWhateverTheirCharacters(t *testing.T) {
 				id = add()
 				_, err = client.PermanentlyFail(t.Context(), text, id)
 				lastError(what+" PermanentlyFail", id, err)
-				pause(what+" Pause", client.Pause(t.Context(), shim.PauseTarget{Task: "other"}, &shim.PauseOptions{Reason: text}))
+				pause(what+" Pause", client.Pause(t.Context(), shim.PauseTarget{Task: "other"},
+					&shim.PauseOptions{Reason: text}))
 			}
 			argument := strings.ReplaceAll(text, "\x00", "") // no argument of a program has one
 			id := add()
@@ -221,8 +226,10 @@ func TestReasonsNotesAndResultsAreStoredWhateverTheirCharacters(t *testing.T) {
 			if err := w.RunOnce(t.Context()); err != nil {
 				t.Fatal(err)
 			}
-			got := pgtest.Value[string](t, pool, `select concat_ws(' ', state, error, result) from graphile_worker.job_results(array[$1::bigint])`, id)
-			result := map[string]string{"UTF8": `{"é":"é\u0000😀%s'"}`, "LATIN1": `{"\u00e9":"\u00e9\u0000\ud83d\ude00%s'"}`}[encoding]
+			got := pgtest.Value[string](t, pool,
+				`select concat_ws(' ', state, error, result) from graphile_worker.job_results(array[$1::bigint])`, id)
+			result := map[string]string{"UTF8": `{"é":"é\u0000😀%s'"}`,
+				"LATIN1": `{"\u00e9":"\u00e9\u0000\ud83d\ude00%s'"}`}[encoding]
 			if got != "completed "+result {
 				t.Errorf("the result is %s, want %s", got, result)
 			}

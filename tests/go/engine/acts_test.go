@@ -27,7 +27,8 @@ var (
 	keyNames   = []string{"x", "y", "7"}
 	queueNames = []string{"q", "r", "s"}
 	claimers   = []claimer{
-		{worker: "w1"}, {worker: "w2", tasks: []string{"a"}}, {worker: "w3", tasks: []string{"b", "c"}}, {worker: "w4", tasks: []string{"a", "d"}, forbidden: true},
+		{worker: "w1"}, {worker: "w2", tasks: []string{"a"}}, {worker: "w3", tasks: []string{"b", "c"}},
+		{worker: "w4", tasks: []string{"a", "d"}, forbidden: true},
 	}
 )
 
@@ -67,7 +68,8 @@ func someTasks(r *rand.Rand) []string {
 // draw returns the next act. n counts them, so that jobs have names.
 func draw(r *rand.Rand, m *model, n int) act {
 	for {
-		a := pick(r, drawAdd, drawAdd, drawAdd, drawClaim, drawClaim, drawClaim, drawEnd, drawEnd, drawEnd, drawOfJob, drawLimit, drawPause, drawNode, drawRaw, drawFleet)(r, m, n)
+		a := pick(r, drawAdd, drawAdd, drawAdd, drawClaim, drawClaim, drawClaim, drawEnd, drawEnd, drawEnd, drawOfJob,
+			drawLimit, drawPause, drawNode, drawRaw, drawFleet)(r, m, n)
 		if a.sql != "" {
 			return a
 		}
@@ -100,7 +102,8 @@ func drawAdd(r *rand.Rand, _ *model, n int) act {
 	if r.IntN(3) == 0 && flags != "'{no,t:x}'" {
 		var specs []string
 		for k := range 1 + r.IntN(3) {
-			specs = append(specs, fmt.Sprintf("row('%s', '%s', %s, %s, 3, null, %d, %s)::gw.job_spec", pick(r, taskNames...), drawPayload(r, 100*n+k), quoted(queue), at, priority, flags))
+			specs = append(specs, fmt.Sprintf("row('%s', '%s', %s, %s, 3, null, %d, %s)::gw.job_spec",
+				pick(r, taskNames...), drawPayload(r, 100*n+k), quoted(queue), at, priority, flags))
 		}
 		return act{sql: "select count(*) from gw.add_jobs(array[" + strings.Join(specs, ", ") + "])"}
 	}
@@ -108,7 +111,8 @@ func drawAdd(r *rand.Rand, _ *model, n int) act {
 	if key != "" {
 		mode = ", job_key_mode => " + pick(r, "'replace'", "'preserve_run_at'", "'unsafe_dedupe'")
 	}
-	return act{sql: fmt.Sprintf("select gw.add_job('%s', '%s', %s, %s, %d, %s, %d, %s%s)", task, drawPayload(r, 100*n), quoted(queue), at, pick(r, 1, 3, 25), quoted(key), priority, flags, mode)}
+	return act{sql: fmt.Sprintf("select gw.add_job('%s', '%s', %s, %s, %d, %s, %d, %s%s)", task, drawPayload(r, 100*n),
+		quoted(queue), at, pick(r, 1, 3, 25), quoted(key), priority, flags, mode)}
 }
 
 func drawClaim(r *rand.Rand, _ *model, _ int) act {
@@ -117,7 +121,8 @@ func drawClaim(r *rand.Rand, _ *model, _ int) act {
 	if c.forbidden {
 		forbidden = "'{no}'"
 	}
-	return act{sql: fmt.Sprintf("select id from gw.get_job_batch('%s', %s, %d, %s)", c.worker, arrayOf(c.tasks), pick(r, 1, 1, 2, 5, 30), forbidden), claims: &c}
+	return act{sql: fmt.Sprintf("select id from gw.get_job_batch('%s', %s, %d, %s)", c.worker, arrayOf(c.tasks),
+		pick(r, 1, 1, 2, 5, 30), forbidden), claims: &c}
 }
 
 // ofJob returns what a statement selects a job by.
@@ -151,7 +156,8 @@ func drawEnd(r *rand.Rand, m *model, n int) act {
 	case 0:
 		return act{sql: "select gw.complete_job_batch(" + arrays + ")"}
 	case 1:
-		return act{sql: fmt.Sprintf("select gw.fail_job('%s', %s, 'broken', %s, retry_in => interval '%d')", j.LockedBy, id, lease, pick(r, 0, 3600))}
+		return act{sql: fmt.Sprintf("select gw.fail_job('%s', %s, 'broken', %s, retry_in => interval '%d')", j.LockedBy,
+			id, lease, pick(r, 0, 3600))}
 	case 2:
 		return act{sql: fmt.Sprintf("select gw.fail_job_batch('%s', json_build_array(json_build_object('id', %s, 'lease', %s, 'message', 'm', 'retry_in', 0, 'payload', '%s'::json)))",
 			j.LockedBy, id, lease, drawPayload(r, 100*n))}
@@ -160,13 +166,15 @@ func drawEnd(r *rand.Rand, m *model, n int) act {
 	case 4:
 		return act{sql: "select gw.return_job_batch(" + arrays + ", run_in => interval '0')", returns: true}
 	case 5:
-		return act{sql: fmt.Sprintf("select gw.rate_limited_batch(%s, interval '1 day')", arrays), returns: true, ifRows: true, model: func(m *model) {
-			for _, l := range m.limits {
-				if key, ok := l.keyOf(j); ok && l.appliesTo(j.Task) && (l.most > 0 || l.rate > 0 || l.total == 0 || l.fair) {
-					l.gate(key).closed = true
+		return act{sql: fmt.Sprintf("select gw.rate_limited_batch(%s, interval '1 day')", arrays), returns: true,
+			ifRows: true, model: func(m *model) {
+				for _, l := range m.limits {
+					if key, ok := l.keyOf(j); ok && l.appliesTo(j.Task) && (l.most > 0 || l.rate > 0 || l.total == 0 ||
+						l.fair) {
+						l.gate(key).closed = true
+					}
 				}
-			}
-		}}
+			}}
 	case 6:
 		return act{sql: fmt.Sprintf("select gw.fail_job_batch('%s', json_build_array(json_build_object('id', %s, 'lease', %s, 'message', 'm', 'permanent', true)))", j.LockedBy, id, lease)}
 	case 7:
@@ -194,7 +202,8 @@ func drawOfJob(r *rand.Rand, m *model, _ int) act {
 	case 4:
 		return act{sql: "select gw.retry_jobs(" + array + ")"}
 	case 5:
-		return act{sql: fmt.Sprintf("select gw.reschedule_jobs(%s, now() - interval '%d minutes', priority => %d)", array, r.IntN(90), r.IntN(3)-1)}
+		return act{sql: fmt.Sprintf("select gw.reschedule_jobs(%s, now() - interval '%d minutes', priority => %d)",
+			array, r.IntN(90), r.IntN(3)-1)}
 	default:
 		return act{sql: "select gw.reschedule_jobs(" + array + ", now() - interval '1 hour', attempts => 0)"}
 	}
@@ -222,11 +231,12 @@ func drawLimit(r *rand.Rand, m *model, _ int) act {
 		if most > 0 {
 			max = fmt.Sprint(most)
 		}
-		return act{sql: fmt.Sprintf("select gw.override_lane('%s', '%s', max_running => %s)", name, key, max), model: func(m *model) {
-			if l := m.limits[name]; l != nil && l.by != "" {
-				l.gate(key).most = most
-			}
-		}}
+		return act{sql: fmt.Sprintf("select gw.override_lane('%s', '%s', max_running => %s)", name, key, max),
+			model: func(m *model) {
+				if l := m.limits[name]; l != nil && l.by != "" {
+					l.gate(key).most = most
+				}
+			}}
 	case 3:
 		return act{sql: fmt.Sprintf("select gw.open_lane('%s')", name), model: func(m *model) {
 			if l := m.limits[name]; l != nil {
@@ -296,7 +306,8 @@ func drawPause(r *rand.Rand, m *model, _ int) act {
 	if len(m.paused) == 0 {
 		return act{}
 	}
-	p = pick(r, slices.SortedFunc(maps.Keys(m.paused), func(a, b pause) int { return strings.Compare(fmt.Sprint(a), fmt.Sprint(b)) })...)
+	p = pick(r, slices.SortedFunc(maps.Keys(m.paused),
+		func(a, b pause) int { return strings.Compare(fmt.Sprint(a), fmt.Sprint(b)) })...)
 	switch {
 	case p.task != "":
 		arguments = "'" + p.task + "'"
@@ -318,7 +329,8 @@ func drawNode(r *rand.Rand, m *model, n int) act {
 	switch k := r.IntN(5); {
 	case k == 0:
 		return act{sql: fmt.Sprintf(`with t as (insert into gw._private_tasks (identifier) values ('%[1]s') on conflict (identifier) do update set identifier = excluded.identifier returning id)
-			insert into gw._private_jobs (task_id, payload) select t.id, '%[2]s' from t`, pick(r, taskNames...), drawPayload(r, 100*n))}
+			insert into gw._private_jobs (task_id, payload) select t.id, '%[2]s' from t`, pick(r, taskNames...),
+			drawPayload(r, 100*n))}
 	case k == 1:
 		return act{sql: fmt.Sprintf(`with j as (
 			  select jobs.job_queue_id, jobs.id from gw._private_jobs as jobs
@@ -357,7 +369,8 @@ func drawRaw(r *rand.Rand, m *model, _ int) act {
 		if j.LockedBy != "" {
 			return act{}
 		}
-		return act{sql: fmt.Sprintf(`update gw._private_jobs set payload = '{"n":"%s","c":"%s"}'%s`, j.N, pick(r, keyNames...), is), beats: 2}
+		return act{sql: fmt.Sprintf(`update gw._private_jobs set payload = '{"n":"%s","c":"%s"}'%s`, j.N,
+			pick(r, keyNames...), is), beats: 2}
 	default:
 		if j.LockedBy != "" {
 			return act{}

@@ -55,12 +55,15 @@ func TestClaimsBesideAHeldSnapshotReadABoundedNumberOfPages(t *testing.T) {
 		"keys":    {"by => 'payload:c', max_running => 5", 12000, 600},
 	} {
 		t.Run(name, func(t *testing.T) {
-			p := newPlay(t, "select gw.set_limit('l', tasks => '{a}', "+c.limit+")", `select count(*) from gw.add_jobs(array(
+			p := newPlay(t, "select gw.set_limit('l', tasks => '{a}', "+c.limit+")",
+				`select count(*) from gw.add_jobs(array(
 				select row('a', json_build_object('c', n % 50), null, now() - interval '1 hour', null, null, null, null)::gw.job_spec
 				  from generate_series(1, 3000) as n))`,
-				"select gw.add_job('b', to_json(n)) from generate_series(1, 50) as n", "vacuum analyze gw._private_jobs")
+				"select gw.add_job('b', to_json(n)) from generate_series(1, 50) as n",
+				"vacuum analyze gw._private_jobs")
 			p.complete(p.claim("w", 10, "a")...)
-			const ofLimit, ofOthers = "select id from gw.get_job_batch('w', '{a}', 10)", "select id from gw.get_job_batch('w', '{b}', 10)"
+			const ofLimit, ofOthers = "select id from gw.get_job_batch('w', '{a}', 10)",
+				"select id from gw.get_job_batch('w', '{b}', 10)"
 			before, beforeOthers := p.pages(ofLimit), p.pages(ofOthers)
 			p.begin(pgx.TxOptions{IsoLevel: pgx.RepeatableRead}, "select count(*) from gw._private_jobs")
 			for range 50 {
@@ -80,19 +83,23 @@ func TestClaimsBesideAHeldSnapshotReadABoundedNumberOfPages(t *testing.T) {
 func TestAPreparedTransactionHoldsOnlyItsLimits(t *testing.T) {
 	server := pgtest.Server(t, map[string]string{"max_prepared_transactions": "2"})
 	p := playOn(t, pgtest.DatabaseOn(t, server.URL("postgres")), "select gw.set_setting('notify', 'never')",
-		"select gw.set_limit('held', tasks => '{a}', max_running => 5)", "select gw.set_limit('other', tasks => '{b}', max_running => 5)",
-		"select gw.add_job(t, to_json(t)) from unnest('{a,a,b,c}'::text[]) as t", "select gw.add_job('c', '\"queued\"', 'q')",
+		"select gw.set_limit('held', tasks => '{a}', max_running => 5)",
+		"select gw.set_limit('other', tasks => '{b}', max_running => 5)",
+		"select gw.add_job(t, to_json(t)) from unnest('{a,a,b,c}'::text[]) as t",
+		"select gw.add_job('c', '\"queued\"', 'q')",
 		"select gw.add_job('a', '\"of the limit\"', 'r')")
 	tx := p.begin(pgx.TxOptions{}, "select gw.get_job_batch('lost', '{a}')", "prepare transaction 'claimed'")
 	if err := tx.Conn().Close(t.Context()); err != nil {
 		t.Fatal(err)
 	}
 	p.wants("beside it", p.drainBriefly("w"), `"b"`, `"c"`, `"queued"`)
-	p.do("select gw.set_limit('other', tasks => '{b}', max_running => 1)", "select gw.pause('b')", "select gw.resume('b')", "select gw.add_job('b', '1')",
+	p.do("select gw.set_limit('other', tasks => '{b}', max_running => 1)", "select gw.pause('b')",
+		"select gw.resume('b')", "select gw.add_job('b', '1')",
 		"select gw.add_job('a', '2')")
 	p.beats(2)
 	p.wants("after changes and heartbeats", p.drainBriefly("w"), "1")
-	if found := pgtest.Value[string](t, p.pool, schema("select detail from gw._gw_find_limit_holders('-1 minute') where subject = 'limit held'")); !strings.Contains(found, "prepared transaction claimed") {
+	if found := pgtest.Value[string](t, p.pool,
+		schema("select detail from gw._gw_find_limit_holders('-1 minute') where subject = 'limit held'")); !strings.Contains(found, "prepared transaction claimed") {
 		t.Errorf("doctor says %q", found)
 	}
 	p.do("rollback prepared 'claimed'")
@@ -101,7 +108,8 @@ func TestAPreparedTransactionHoldsOnlyItsLimits(t *testing.T) {
 
 // A limit for all tasks lets any of a thousand tasks start, and a claim's cost follows the tasks that wait.
 func TestAThousandTasksUnderALimitForAll(t *testing.T) {
-	p := newPlay(t, "select gw.set_limit('all', max_running => 7)", "select gw.set_limit('keys', by => 'payload:c', max_running => 1)",
+	p := newPlay(t, "select gw.set_limit('all', max_running => 7)",
+		"select gw.set_limit('keys', by => 'payload:c', max_running => 1)",
 		`select count(*) from gw.add_jobs(array(
 		   select row('task' || n % 1000, json_build_object('c', n), null, now() - interval '1 hour' + n * interval '1 s', null, null, null, null)::gw.job_spec
 		     from generate_series(0, 1999) as n))`, "vacuum analyze gw._private_jobs")
@@ -116,7 +124,8 @@ func TestAThousandTasksUnderALimitForAll(t *testing.T) {
 	p.count("beside them, of one task", p.claim("v", 20, "task500"), 0)
 	p.complete(first...)
 	// Before, a claim evaluated a function for each task and gate: some million calls.
-	for sql, most := range map[string]int{"select id from gw.get_job_batch('v', null, 10)": 400000, "select id from gw.get_job_batch('v', '{task500}', 10)": 1500} {
+	for sql, most := range map[string]int{"select id from gw.get_job_batch('v', null, 10)": 400000,
+		"select id from gw.get_job_batch('v', '{task500}', 10)": 1500} {
 		if read := p.pages(sql); read > most {
 			t.Errorf("%s reads %d pages, want at most %d", sql, read, most)
 		}
@@ -144,9 +153,11 @@ func (p *play) idleLanes(count int) {
 
 // Lanes that nobody uses cost claims nothing and heartbeats little, and sweeps drop them.
 func TestManyIdleLanesCostNothingAndGo(t *testing.T) {
-	p := newPlay(t, "select gw.set_limit('l', tasks => '{a}', by => 'payload:c', max_running => 1)", "select gw.register_worker('keeper')")
+	p := newPlay(t, "select gw.set_limit('l', tasks => '{a}', by => 'payload:c', max_running => 1)",
+		"select gw.register_worker('keeper')")
 	p.idleLanes(50000)
-	p.do("select gw.add_job('b', to_json(n)) from generate_series(1, 30) as n", `select gw.add_job('a', json_build_object('c', 'new ' || n)) from generate_series(1, 30) as n`)
+	p.do("select gw.add_job('b', to_json(n)) from generate_series(1, 30) as n",
+		`select gw.add_job('a', json_build_object('c', 'new ' || n)) from generate_series(1, 30) as n`)
 	for sql, most := range map[string]int{
 		"select id from gw.get_job_batch('w', '{a}', 10)": 3000, "select id from gw.get_job_batch('w', '{b}', 10)": 400,
 		"select id from gw.get_job_batch('w', null, 10)": 3000, "select gw.next_run_at('{a}')": 100,
@@ -208,10 +219,12 @@ func TestSweepsDropUnusedGatesAndLanesOnly(t *testing.T) {
 // Who has passed over a limit that another claim holds looks again within some milliseconds, and who has seen that
 // nothing may start does not.
 func TestAClaimThatMissesALimitLooksAgainSoon(t *testing.T) {
-	p := newPlay(t, "select gw.set_limit('l', tasks => '{a}', max_running => 1)", "select gw.add_job('a', to_json(n)) from generate_series(1, 3) as n")
+	p := newPlay(t, "select gw.set_limit('l', tasks => '{a}', max_running => 1)",
+		"select gw.add_job('a', to_json(n)) from generate_series(1, 3) as n")
 	in := func() (wait *float64) {
 		t.Helper()
-		if err := p.conn.QueryRow(t.Context(), schema("select extract(epoch from gw.next_run_at('{a}') - clock_timestamp())::float8")).Scan(&wait); err != nil {
+		if err := p.conn.QueryRow(t.Context(),
+			schema("select extract(epoch from gw.next_run_at('{a}') - clock_timestamp())::float8")).Scan(&wait); err != nil {
 			t.Fatal(err)
 		}
 		return wait

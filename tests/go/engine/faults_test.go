@@ -32,7 +32,8 @@ func TestNoActOfAnOperatorLosesJobs(t *testing.T) {
 			limitOfBoth, fiveOfEach, "select gw.set_limit('b', tasks => '{b}', max_running => 1)",
 		},
 		"a second limit for one of two tasks that is dropped": {
-			limitOfBoth, fiveOfEach, "select gw.set_limit('b', tasks => '{b}', max_running => 1)", "select gw.drop_limit('b')",
+			limitOfBoth, fiveOfEach, "select gw.set_limit('b', tasks => '{b}', max_running => 1)",
+			"select gw.drop_limit('b')",
 		},
 		"a dropped limit": {limitOfBoth, fiveOfEach, "select gw.drop_limit('both')"},
 		"a limit that applies to one task less": {
@@ -64,7 +65,8 @@ func TestNoActOfAnOperatorLosesJobs(t *testing.T) {
 			limitOfBoth, fiveOfEach, "select gw.pause(limit_name => 'both')", "select gw.resume(limit_name => 'both')",
 		},
 		"a pause of a key": {
-			limitByField, fiveOfKeys, "select gw.pause(limit_name => 'both', lane => '1')", "select gw.resume(limit_name => 'both', lane => '1')",
+			limitByField, fiveOfKeys, "select gw.pause(limit_name => 'both', lane => '1')",
+			"select gw.resume(limit_name => 'both', lane => '1')",
 		},
 		"a limit set under jobs that wait": {fiveOfEach, limitOfBoth, "select gw.pause('b')", "select gw.resume('b')"},
 		"a raw insert of jobs": {
@@ -74,7 +76,8 @@ func TestNoActOfAnOperatorLosesJobs(t *testing.T) {
 			"select gw.pause('b')", "select gw.resume('b')",
 		},
 		"other times and places of jobs, set by hand": {
-			limitByField, fiveOfKeys, laterTimes, "update gw._private_jobs set priority = -id", "select gw.heartbeat('nobody')",
+			limitByField, fiveOfKeys, laterTimes, "update gw._private_jobs set priority = -id",
+			"select gw.heartbeat('nobody')",
 		},
 	} {
 		for _, claimed := range []bool{false, true} {
@@ -111,10 +114,12 @@ func TestJobsOfOlderTransactionsRun(t *testing.T) {
 				t.Run(fmt.Sprintf("%s, %s, before act %d", name, isolation, early+1), func(t *testing.T) {
 					p := newPlay(t, "select gw.add_job(t, '0') from unnest('{a,b}'::text[]) as t")
 					p.do(acts[:early]...)
-					tx := p.begin(pgx.TxOptions{IsoLevel: isolation}, "select gw.add_job('a', '1'), gw.add_job('b', '2', 'q')")
+					tx := p.begin(pgx.TxOptions{IsoLevel: isolation},
+						"select gw.add_job('a', '1'), gw.add_job('b', '2', 'q')")
 					p.do(acts[early:]...)
 					p.beats(1)
-					if _, err := tx.Exec(t.Context(), schema("select gw.add_job('a', '3'), gw.add_job('b', '4', job_key => 'k')")); err != nil {
+					if _, err := tx.Exec(t.Context(),
+						schema("select gw.add_job('a', '3'), gw.add_job('b', '4', job_key => 'k')")); err != nil {
 						t.Fatal(err)
 					}
 					p.commit(tx)
@@ -156,7 +161,8 @@ func TestALimitMayChangeWhileAClaimIsOpen(t *testing.T) {
 			t.Run(fmt.Sprintf("%s, rolled back %t", name, rolled), func(t *testing.T) {
 				p := newPlay(t, limitByField, fiveOfKeys)
 				tx := p.begin(pgx.TxOptions{})
-				if _, err := tx.Exec(t.Context(), schema("select gw.get_job_batch('open', batch_size => 2)")); err != nil {
+				if _, err := tx.Exec(t.Context(),
+					schema("select gw.get_job_batch('open', batch_size => 2)")); err != nil {
 					t.Fatal(err)
 				}
 				done := make(chan error, 1)
@@ -198,16 +204,19 @@ func TestALimitMayChangeWhileAClaimIsOpen(t *testing.T) {
 func TestANamedQueueIsSerialThroughPausesAndLimits(t *testing.T) {
 	const threeInAQueue = "select gw.add_job(t, to_json(n), 'q', run_at => now() - interval '1 hour' + n * interval '1 s') from unnest('{a,b,a}'::text[]) with ordinality as u (t, n)"
 	for name, acts := range map[string][]string{
-		"a pause of the queue":             {"select gw.pause(queue => 'q')", "select gw.resume(queue => 'q')"},
-		"a pause of a task":                {"select gw.pause('a')", "select gw.resume('a')"},
-		"a pause of the other task":        {"select gw.pause('b')", "select gw.resume('b')"},
-		"both pauses":                      {"select gw.pause(queue => 'q')", "select gw.pause('b')", "select gw.resume(queue => 'q')", "select gw.resume('b')"},
-		"a pause of everything":            {"select gw.pause()", "select gw.resume()"},
-		"a limit":                          {"select gw.set_limit('l', tasks => '{a}', max_running => 5)"},
-		"a limit that is dropped":          {"select gw.set_limit('l', tasks => '{a,b}', max_running => 5)", "select gw.drop_limit('l')"},
-		"a limit for all that is dropped":  {"select gw.set_limit('l', max_running => 5)", "select gw.drop_limit('l')"},
-		"a limit with keys that change":    {"select gw.set_limit('l', tasks => '{a}', by => 'payload:c', max_running => 5)", "select gw.set_limit('l', tasks => '{b}', max_running => 5)"},
-		"a pause of the queue, then again": {"select gw.pause(queue => 'q')", "select gw.pause(queue => 'q', reason => 'again')", "select gw.resume(queue => 'q')"},
+		"a pause of the queue":      {"select gw.pause(queue => 'q')", "select gw.resume(queue => 'q')"},
+		"a pause of a task":         {"select gw.pause('a')", "select gw.resume('a')"},
+		"a pause of the other task": {"select gw.pause('b')", "select gw.resume('b')"},
+		"both pauses": {"select gw.pause(queue => 'q')", "select gw.pause('b')",
+			"select gw.resume(queue => 'q')", "select gw.resume('b')"},
+		"a pause of everything": {"select gw.pause()", "select gw.resume()"},
+		"a limit":               {"select gw.set_limit('l', tasks => '{a}', max_running => 5)"},
+		"a limit that is dropped": {"select gw.set_limit('l', tasks => '{a,b}', max_running => 5)",
+			"select gw.drop_limit('l')"},
+		"a limit for all that is dropped": {"select gw.set_limit('l', max_running => 5)", "select gw.drop_limit('l')"},
+		"a limit with keys that change":   {"select gw.set_limit('l', tasks => '{a}', by => 'payload:c', max_running => 5)", "select gw.set_limit('l', tasks => '{b}', max_running => 5)"},
+		"a pause of the queue, then again": {"select gw.pause(queue => 'q')",
+			"select gw.pause(queue => 'q', reason => 'again')", "select gw.resume(queue => 'q')"},
 	} {
 		for _, running := range []bool{false, true} {
 			t.Run(fmt.Sprintf("%s, while a job runs %t", name, running), func(t *testing.T) {
@@ -275,7 +284,8 @@ func TestAQueueIsSerialWhenItsPauseEndsByItself(t *testing.T) {
 // A job of a paused queue that ends leaves the queue to the pause, and Node cannot take it either.
 func TestAPausedQueueIsNotFreeWhenItsJobEnds(t *testing.T) {
 	for name, end := range map[string]string{
-		"complete": "select gw.complete_job($1, $2, $3)", "fail": "select gw.fail_job($1, $2, 'x', $3, retry_in => interval '0')",
+		"complete":            "select gw.complete_job($1, $2, $3)",
+		"fail":                "select gw.fail_job($1, $2, 'x', $3, retry_in => interval '0')",
 		"return":              "select gw.return_job($1, $2, $3)",
 		"complete in a batch": "select gw.complete_job_batch($1, array[$2::bigint], array[$3::bigint])",
 		"force_unlock":        "select gw.force_unlock_workers(array[$1]) from (select $2::bigint, $3::bigint) as u",
@@ -303,7 +313,8 @@ func TestAPausedQueueIsNotFreeWhenItsJobEnds(t *testing.T) {
 
 // A pause of a queue may come before the queue's first job, and after Node has removed the row of an empty queue.
 func TestAQueueMayBePausedBeforeItHasJobs(t *testing.T) {
-	p := newPlay(t, "select gw.pause(queue => 'q')", "select gw.cleanup('{GC_JOB_QUEUES}')", "select gw.add_job('a', '1', 'q')", "select gw.add_job('a', '2', 'r')")
+	p := newPlay(t, "select gw.pause(queue => 'q')", "select gw.cleanup('{GC_JOB_QUEUES}')",
+		"select gw.add_job('a', '1', 'q')", "select gw.add_job('a', '2', 'r')")
 	p.wants("beside the pause", p.drain("w"), "2")
 	p.do("select gw.resume(queue => 'q')")
 	p.wants("after it", p.drain("w"), "1")
@@ -311,7 +322,8 @@ func TestAQueueMayBePausedBeforeItHasJobs(t *testing.T) {
 
 // A rate that was changed is the one that counts, at once.
 func TestANewRateCountsAtOnce(t *testing.T) {
-	p := newPlay(t, "select gw.set_limit('l', tasks => '{a}', rate => 1, per => '1 hour')", "select gw.add_job('a', to_json(n)) from generate_series(1, 5) as n")
+	p := newPlay(t, "select gw.set_limit('l', tasks => '{a}', rate => 1, per => '1 hour')",
+		"select gw.add_job('a', to_json(n)) from generate_series(1, 5) as n")
 	p.count("the first burst", p.claim("w", 5), 1)
 	p.count("before the change", p.claim("w", 5), 0)
 	p.do("select gw.set_limit('l', tasks => '{a}', rate => 100, per => '1 s')")
@@ -320,21 +332,25 @@ func TestANewRateCountsAtOnce(t *testing.T) {
 
 func TestNoChangeOfALimitGivesABurstTwice(t *testing.T) {
 	for name, acts := range map[string][]string{
-		"the same again":      {"select gw.set_limit('l', tasks => '{a}', rate => 3, per => '1 hour')"},
-		"another task more":   {"select gw.set_limit('l', tasks => '{a,b}', rate => 3, per => '1 hour')"},
-		"all tasks":           {"select gw.set_limit('l', rate => 3, per => '1 hour')"},
-		"a maximum, too":      {"select gw.set_limit('l', tasks => '{a}', max_running => 9, rate => 3, per => '1 hour')"},
-		"longer":              {"select gw.set_limit('l', tasks => '{a}', rate => 3, per => '2 hours')"},
-		"back and forth":      {"select gw.set_limit('l', tasks => '{a}', rate => 3, per => '2 hours')", "select gw.set_limit('l', tasks => '{a}', rate => 3, per => '1 hour')"},
+		"the same again":    {"select gw.set_limit('l', tasks => '{a}', rate => 3, per => '1 hour')"},
+		"another task more": {"select gw.set_limit('l', tasks => '{a,b}', rate => 3, per => '1 hour')"},
+		"all tasks":         {"select gw.set_limit('l', rate => 3, per => '1 hour')"},
+		"a maximum, too":    {"select gw.set_limit('l', tasks => '{a}', max_running => 9, rate => 3, per => '1 hour')"},
+		"longer":            {"select gw.set_limit('l', tasks => '{a}', rate => 3, per => '2 hours')"},
+		"back and forth": {"select gw.set_limit('l', tasks => '{a}', rate => 3, per => '2 hours')",
+			"select gw.set_limit('l', tasks => '{a}', rate => 3, per => '1 hour')"},
 		"a pause":             {"select gw.pause(limit_name => 'l')", "select gw.resume(limit_name => 'l')"},
 		"a pause of the task": {"select gw.pause('a')", "select gw.resume('a')"},
 		"a second limit":      {"select gw.set_limit('m', tasks => '{a}', max_running => 9)"},
-		"beats":               {"select gw.register_worker('k')", "select gw.heartbeat('k')", "select gw.heartbeat('k')"},
-		"fewer":               {"select gw.set_limit('l', tasks => '{a}', rate => 1, per => '1 hour')", "select gw.set_limit('l', tasks => '{a}', rate => 3, per => '1 hour')"},
+		"beats": {"select gw.register_worker('k')", "select gw.heartbeat('k')",
+			"select gw.heartbeat('k')"},
+		"fewer": {"select gw.set_limit('l', tasks => '{a}', rate => 1, per => '1 hour')",
+			"select gw.set_limit('l', tasks => '{a}', rate => 3, per => '1 hour')"},
 	} {
 		for _, end := range []bool{false, true} {
 			t.Run(fmt.Sprintf("%s, ended %t", name, end), func(t *testing.T) {
-				p := newPlay(t, "select gw.set_limit('l', tasks => '{a}', rate => 3, per => '1 hour')", "select gw.add_job('a', to_json(n)) from generate_series(1, 9) as n")
+				p := newPlay(t, "select gw.set_limit('l', tasks => '{a}', rate => 3, per => '1 hour')",
+					"select gw.add_job('a', to_json(n)) from generate_series(1, 9) as n")
 				first := p.all("w")
 				p.count("the burst", first, 3)
 				if end {
@@ -349,7 +365,8 @@ func TestNoChangeOfALimitGivesABurstTwice(t *testing.T) {
 
 // A claimed job that goes back has not started.
 func TestAReturnedJobGivesItsStartBack(t *testing.T) {
-	p := newPlay(t, "select gw.set_limit('l', tasks => '{a}', rate => 2, per => '1 hour')", "select gw.add_job('a', to_json(n)) from generate_series(1, 3) as n")
+	p := newPlay(t, "select gw.set_limit('l', tasks => '{a}', rate => 2, per => '1 hour')",
+		"select gw.add_job('a', to_json(n)) from generate_series(1, 3) as n")
 	first := p.all("w")
 	p.count("the burst", first, 2)
 	p.end("select gw.return_job($1, $2, $3)", first[0])
@@ -384,7 +401,8 @@ func TestAFailureWithAnotherPayloadDoesNotLetTwoJobsRun(t *testing.T) {
 	for replacement, starts := range map[string]int{`{"c":"y"}`: 0, `{}`: 1, `{"c":"x"}`: 1, `{"c":null}`: 1} {
 		t.Run(replacement, func(t *testing.T) {
 			p := newPlay(t, "select gw.set_limit('l', tasks => '{a}', by => 'payload:c', max_running => 1)",
-				`select gw.add_job('a', '{"c":"x"}')`, `select gw.add_job('a', '{"c":"y"}')`, `select gw.add_job('a', '{"c":"y"}')`)
+				`select gw.add_job('a', '{"c":"x"}')`, `select gw.add_job('a', '{"c":"y"}')`,
+				`select gw.add_job('a', '{"c":"y"}')`)
 			now := p.all("w")
 			p.count("one of each key", now, 2)
 			p.end(`select gw.fail_job_batch($1, json_build_array(json_build_object('id', $2::bigint, 'lease', $3::bigint, 'message', 'm', 'payload', '`+
@@ -410,15 +428,18 @@ func TestRawChangesAreMendedWithinTwoBeats(t *testing.T) {
 		"lanes of other tasks":        "update gw._private_jobs set task_id = (select id from gw._private_tasks where identifier = 'b') where locked_at is null",
 	} {
 		t.Run(name, func(t *testing.T) {
-			p := newPlay(t, "select gw.add_job('b', '{}')", limitByField, `select gw.add_job('a', json_build_object('c', n % 2)) from generate_series(1, 12) as n`)
+			p := newPlay(t, "select gw.add_job('b', '{}')", limitByField,
+				`select gw.add_job('a', json_build_object('c', n % 2)) from generate_series(1, 12) as n`)
 			now := p.all("w")
-			before := pgtest.Value[int](t, p.pool, schema("select count(*) from gw._private_jobs where locked_at is null"))
+			before := pgtest.Value[int](t, p.pool,
+				schema("select count(*) from gw._private_jobs where locked_at is null"))
 			if before != 8 || len(now) != 5 {
 				t.Fatalf("%d wait, %d run", before, len(now))
 			}
 			p.do(change)
 			p.beats(2)
-			left := pgtest.Value[int](t, p.pool, schema("select count(*) from gw._private_jobs where locked_at is null"))
+			left := pgtest.Value[int](t, p.pool,
+				schema("select count(*) from gw._private_jobs where locked_at is null"))
 			p.do("select gw.complete_job('w', id) from gw.jobs where locked_by = 'w'")
 			p.count("all", p.drain("v"), left)
 		})

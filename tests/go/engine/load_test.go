@@ -121,9 +121,11 @@ func (l *load) run(seed uint64) {
 	if err := others.Wait(); err != nil {
 		l.find("%v", err)
 	}
-	l.do("select gw.resume(p.task, p.queue, p.limit_name, p.lane) from gw.list_pauses() as p", "select gw.open_lane(i.name) from gw._gw_limits as i",
+	l.do("select gw.resume(p.task, p.queue, p.limit_name, p.lane) from gw.list_pauses() as p",
+		"select gw.open_lane(i.name) from gw._gw_limits as i",
 		"select gw.complete_jobs(array(select id from gw._private_jobs where locked_by = 'node'))")
-	l.do("delete from gw._private_jobs where locked_by = 'node'", "update gw._private_job_queues set locked_by = null, locked_at = null where locked_by = 'node'")
+	l.do("delete from gw._private_jobs where locked_by = 'node'",
+		"update gw._private_job_queues set locked_by = null, locked_at = null where locked_by = 'node'")
 	if l.raw {
 		l.beats(2)
 	}
@@ -186,7 +188,8 @@ func (l *load) finish() {
 }
 
 // repeat makes steps in a session of its own, which may be killed, until the context ends.
-func (l *load) repeat(ctx context.Context, r *rand.Rand, step func(context.Context, *pgx.Conn, *rand.Rand) error) error {
+func (l *load) repeat(ctx context.Context, r *rand.Rand, step func(context.Context, *pgx.Conn,
+	*rand.Rand) error) error {
 	var conn *pgx.Conn
 	for ctx.Err() == nil {
 		if conn == nil || conn.IsClosed() {
@@ -210,7 +213,8 @@ func isLoss(err error) bool {
 		return true
 	}
 	text := err.Error()
-	return strings.Contains(text, "unexpected EOF") || strings.Contains(text, "conn closed") || strings.Contains(text, "reset by peer") || strings.Contains(text, "broken pipe")
+	return strings.Contains(text, "unexpected EOF") || strings.Contains(text, "conn closed") ||
+		strings.Contains(text, "reset by peer") || strings.Contains(text, "broken pipe")
 }
 
 func exec(ctx context.Context, conn *pgx.Conn, sql string, args ...any) error {
@@ -228,7 +232,8 @@ func exec(ctx context.Context, conn *pgx.Conn, sql string, args ...any) error {
 func (l *load) produce(ctx context.Context, conn *pgx.Conn, r *rand.Rand) error {
 	time.Sleep(time.Duration(r.IntN(12)) * time.Millisecond)
 	var many bool
-	if err := conn.QueryRow(ctx, schema("select count(*) > 200 from gw._private_jobs")).Scan(&many); err != nil || many {
+	if err := conn.QueryRow(ctx, schema("select count(*) > 200 from gw._private_jobs")).Scan(&many); err != nil ||
+		many {
 		return err
 	}
 	if err := exec(ctx, conn, "begin"); err != nil {
@@ -250,7 +255,8 @@ func (l *load) produce(ctx context.Context, conn *pgx.Conn, r *rand.Rand) error 
 		if r.IntN(10) == 0 {
 			payload = "{}"
 		}
-		sql := fmt.Sprintf("select gw.add_job('%s', '%s', %s, %s, 25, %s, %d)", pick(r, taskNames...), payload, queue, at, key, r.IntN(2))
+		sql := fmt.Sprintf("select gw.add_job('%s', '%s', %s, %s, 25, %s, %d)", pick(r, taskNames...), payload, queue,
+			at, key, r.IntN(2))
 		switch way := r.IntN(12); {
 		case way == 0 && count == 1:
 			sql = fmt.Sprintf("select gw.remove_job('k%d')", r.IntN(6))
@@ -276,15 +282,18 @@ func (l *load) operate(ctx context.Context, conn *pgx.Conn, r *rand.Rand) error 
 	sql := pick(r,
 		func() string {
 			to := limit{tasks: someTasks(r)}
-			return fmt.Sprintf("select gw.set_limit('other', tasks => %s, by => %s, max_running => %d)", arrayOf(to.tasks), pick(r, "null", "'payload:c'", "'flag:t'"), 1+r.IntN(3))
+			return fmt.Sprintf("select gw.set_limit('other', tasks => %s, by => %s, max_running => %d)",
+				arrayOf(to.tasks), pick(r, "null", "'payload:c'", "'flag:t'"), 1+r.IntN(3))
 		},
 		func() string { return "select gw.drop_limit('other') from gw._gw_limits where name = 'other'" },
 		func() string {
-			return fmt.Sprintf("select gw.pause(task => '%s', until => clock_timestamp() + interval '%d ms')", pick(r, taskNames...), 20+r.IntN(100))
+			return fmt.Sprintf("select gw.pause(task => '%s', until => clock_timestamp() + interval '%d ms')",
+				pick(r, taskNames...), 20+r.IntN(100))
 		},
 		func() string { return fmt.Sprintf("select gw.pause(task => '%s')", pick(r, taskNames...)) },
 		func() string {
-			return fmt.Sprintf("select gw.pause(queue => '%s', until => clock_timestamp() + interval '%d ms')", pick(r, queueNames...), 20+r.IntN(100))
+			return fmt.Sprintf("select gw.pause(queue => '%s', until => clock_timestamp() + interval '%d ms')",
+				pick(r, queueNames...), 20+r.IntN(100))
 		},
 		func() string { return fmt.Sprintf("select gw.pause(queue => '%s')", pick(r, queueNames...)) },
 		func() string {

@@ -127,7 +127,8 @@ func (l *load) work(ctx, drained context.Context, calm <-chan struct{}, name str
 var errDone = errors.New("done")
 
 // claimSome makes a claim, whose transaction may stay open for a while.
-func (l *load) claimSome(ctx context.Context, conn *pgx.Conn, name string, r *rand.Rand) (jobs []loadJob, in *float64, err error) {
+func (l *load) claimSome(ctx context.Context, conn *pgx.Conn, name string,
+	r *rand.Rand) (jobs []loadJob, in *float64, err error) {
 	tasks := pick(r, nil, nil, []string{"a", "b"}, []string{"b", "c"}, []string{"a", "d"})
 	tx, err := conn.Begin(ctx)
 	if err != nil {
@@ -176,7 +177,8 @@ func (l *load) claimSome(ctx context.Context, conn *pgx.Conn, name string, r *ra
 		l.runs[j.id] = name
 		if j.queue != nil {
 			if other, runs := l.queues[*j.queue]; runs && !l.raw {
-				l.findings = append(l.findings, fmt.Sprintf("in the queue %s run the jobs %d and %d", *j.queue, other, j.id))
+				l.findings = append(l.findings, fmt.Sprintf("in the queue %s run the jobs %d and %d", *j.queue, other,
+					j.id))
 			}
 			l.queues[*j.queue] = j.id
 		}

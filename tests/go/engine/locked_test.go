@@ -12,17 +12,25 @@ import (
 var everything = []string{
 	"select gw.set_setting('dead_after', '1 minute')",
 	"create or replace function gw._gw_serving_since() returns timestamptz language sql as $$ select '-infinity'::timestamptz $$",
-	"select gw.register_worker(w) from unnest('{keeper,dead,w}'::text[]) as w", "select gw.keep_task('c', interval '1 day')",
-	"select gw.set_limit('l', tasks => '{a}', by => 'payload:c', max_running => 2)", "select gw.set_limit('m', tasks => '{a,b}', max_running => 9)",
+	"select gw.register_worker(w) from unnest('{keeper,dead,w}'::text[]) as w",
+	"select gw.keep_task('c', interval '1 day')",
+	"select gw.set_limit('l', tasks => '{a}', by => 'payload:c', max_running => 2)",
+	"select gw.set_limit('m', tasks => '{a,b}', max_running => 9)",
 	`select gw.add_job(t, json_build_object('c', n % 2)) from unnest('{a,b,c}'::text[]) as t, generate_series(1, 9) as n`,
-	"select gw.add_job('c', to_json(n), 'q' || n % 4) from generate_series(1, 12) as n", "select gw.add_job('c', '1', 'paused', priority => 5)",
-	"select gw.add_job('d', to_json(n)) from generate_series(1, 3) as n", "select gw.add_job('e', to_json(n)) from generate_series(1, 3) as n",
-	"select gw.get_job_batch('dead', batch_size => 9)", "select gw.get_job_batch('dead', '{c}', 6, queue_batch => 2)", "select gw.get_job_batch('w', '{c}', 6)",
+	"select gw.add_job('c', to_json(n), 'q' || n % 4) from generate_series(1, 12) as n",
+	"select gw.add_job('c', '1', 'paused', priority => 5)",
+	"select gw.add_job('d', to_json(n)) from generate_series(1, 3) as n",
+	"select gw.add_job('e', to_json(n)) from generate_series(1, 3) as n",
+	"select gw.get_job_batch('dead', batch_size => 9)", "select gw.get_job_batch('dead', '{c}', 6, queue_batch => 2)",
+	"select gw.get_job_batch('w', '{c}', 6)",
 	"select gw.get_job_batch('w', '{a}', 9)",
-	"select gw.set_limit('dropped', tasks => '{f}', by => 'payload:c', max_running => 1)", `select gw.add_job('f', '{"c":1}') from generate_series(1, 3)`,
+	"select gw.set_limit('dropped', tasks => '{f}', by => 'payload:c', max_running => 1)",
+	`select gw.add_job('f', '{"c":1}') from generate_series(1, 3)`,
 	"select gw.get_job_batch('w', '{f}', 9)", "select gw.drop_limit('dropped')",
-	"select gw.pause('d')", "select gw.pause(queue => 'paused')", "select gw.pause('e', until => clock_timestamp() + interval '1 ms')",
-	"select gw.pause(queue => 'q1', until => clock_timestamp() + interval '1 ms')", "select gw.pause(limit_name => 'm', until => clock_timestamp() + interval '1 ms')",
+	"select gw.pause('d')", "select gw.pause(queue => 'paused')",
+	"select gw.pause('e', until => clock_timestamp() + interval '1 ms')",
+	"select gw.pause(queue => 'q1', until => clock_timestamp() + interval '1 ms')",
+	"select gw.pause(limit_name => 'm', until => clock_timestamp() + interval '1 ms')",
 	"update gw._private_jobs set job_queue_id = null where task_id = (select id from gw._private_tasks where identifier = 'd')",
 	"update gw._private_job_queues set locked_at = locked_at - interval '2 hours' where locked_by = 'pause'",
 	"update gw._gw_workers set last_seen_at = clock_timestamp() - interval '2 minutes' where id = 'dead'",
@@ -41,14 +49,18 @@ var everything = []string{
 func TestNothingWaitsForLockedRows(t *testing.T) {
 	p := newPlay(t, everything...)
 	for _, rows := range []string{
-		"_private_jobs", "_private_job_queues", "_gw_limits", "_gw_pauses", "_gw_suspects", "_gw_turns", "_gw_workers where id = 'dead'", "_gw_cancels",
+		"_private_jobs", "_private_job_queues", "_gw_limits", "_gw_pauses", "_gw_suspects", "_gw_turns",
+		"_gw_workers where id = 'dead'", "_gw_cancels",
 		"_gw_lanes where task_id = (select id from gw._private_tasks where identifier = 'f')", // nobody has a lock for these lanes
 	} {
 		holder := p.begin(pgx.TxOptions{}, "select from gw."+rows+" for update")
 		for _, call := range []string{
-			"select gw.get_job_batch('v', batch_size => 1)", "select gw.get_job_batch('v', batch_size => 30)", "select gw.get_job_batch('v', '{c}', 5, queue_batch => 3)",
-			"select gw.get_job_batch('v', '{a}', 5)", "select gw.get_job_batch('v', '{c}', 1)", "select gw.get_job_batch('v', '{e}', 5)", "select gw.get_job_batch('v', '{f}', 5)",
-			"select gw.get_job_alone('v')", "select gw.heartbeat('keeper')", "select gw.stale_sweep()", "select gw.reset_stale_locks()",
+			"select gw.get_job_batch('v', batch_size => 1)", "select gw.get_job_batch('v', batch_size => 30)",
+			"select gw.get_job_batch('v', '{c}', 5, queue_batch => 3)",
+			"select gw.get_job_batch('v', '{a}', 5)", "select gw.get_job_batch('v', '{c}', 1)",
+			"select gw.get_job_batch('v', '{e}', 5)", "select gw.get_job_batch('v', '{f}', 5)",
+			"select gw.get_job_alone('v')", "select gw.heartbeat('keeper')", "select gw.stale_sweep()",
+			"select gw.reset_stale_locks()",
 			"select gw.renew_leases('w', array_agg(id), array_agg(gw._gw_lease(locked_at)), interval '1 microsecond') from gw._private_jobs where locked_by = 'w'",
 			"select gw.next_run_at(null)", "select gw.fall_asleep('w', null, interval '1 minute')",
 		} {

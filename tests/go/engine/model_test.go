@@ -149,7 +149,8 @@ func (m *model) forbids(c claimer, j *seen) string {
 
 // suits returns whether a worker takes a job, whatever limits say.
 func (m *model) suits(c claimer, j *seen) bool {
-	return (c.tasks == nil || slices.Contains(c.tasks, j.Task)) && !(c.forbidden && j.Forbidden) && j.Due && !m.paused[pause{task: j.Task}]
+	return (c.tasks == nil || slices.Contains(c.tasks, j.Task)) && !(c.forbidden && j.Forbidden) && j.Due &&
+		!m.paused[pause{task: j.Task}]
 }
 
 // may returns why a claimer may not take a job now; empty: it may.

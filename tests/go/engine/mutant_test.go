@@ -15,11 +15,14 @@ func TestMistakesAreSeenByTheModel(t *testing.T) {
 		function, sound, broken string
 	}{
 		{"an end tells no gate", 2, "_gw_release_gates", "where j.queue_id <= -16", "where false"},
-		{"jobs of queues pass no gate", 2, "_gw_queue_candidates", "coalesce(l.lane_id, 0) end, l.gates", "coalesce(l.lane_id, 0) end, '{}'"},
+		{"jobs of queues pass no gate", 2, "_gw_queue_candidates", "coalesce(l.lane_id, 0) end, l.gates",
+			"coalesce(l.lane_id, 0) end, '{}'"},
 		{"what starts is not counted", 2, "_gw_start_jobs", "row(g.id, count(*), count(*),", "row(g.id, 0, count(*),"},
 		{"an end counts twice", 3, "_gw_count_ends", "- e.jobs,", "- 2 * e.jobs,"},
-		{"a room that is left is not named", 4, "_gw_claim_limited", "when gate_ids is not null then", "when false then"},
-		{"running jobs keep their lanes when limits change", 20, "_gw_settle", "perform \"graphile_worker\"._gw_give_lanes(running);", ""},
+		{"a room that is left is not named", 4, "_gw_claim_limited", "when gate_ids is not null then",
+			"when false then"},
+		{"running jobs keep their lanes when limits change", 20, "_gw_settle",
+			"perform \"graphile_worker\"._gw_give_lanes(running);", ""},
 	}) {
 		t.Run(m.name, func(t *testing.T) {
 			w := newWorld(t)

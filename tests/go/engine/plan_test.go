@@ -68,8 +68,10 @@ func newCounter(p *play) *counter {
 	}
 	p.t.Cleanup(func() { _ = c.conn.Close(context.WithoutCancel(p.t.Context())) })
 	for _, statement := range []string{
-		"load 'auto_explain'", "set client_min_messages = log", "set auto_explain.log_min_duration = 0", "set auto_explain.log_analyze = on",
-		"set auto_explain.log_timing = off", "set auto_explain.log_nested_statements = on", "set auto_explain.log_format = json",
+		"load 'auto_explain'", "set client_min_messages = log", "set auto_explain.log_min_duration = 0",
+		"set auto_explain.log_analyze = on",
+		"set auto_explain.log_timing = off", "set auto_explain.log_nested_statements = on",
+		"set auto_explain.log_format = json",
 	} {
 		c.do(statement)
 	}
@@ -105,8 +107,9 @@ func TestPlansThatWereMadeOnEmptyTablesReadFewRows(t *testing.T) {
 		shared   bool // with another limit
 	}{
 		"keys": {"max_running => %d", false, true}, "keys, analyzed": {"max_running => %d", true, false},
-		"fair keys": {"max_running => %d, fair => true", false, false}, "fair keys, analyzed": {"max_running => %d, fair => true", true, true},
-		"a total and a rate": {"max_running => %d, total_running => 3000, rate => 100, per => '1 s'", true, false},
+		"fair keys":           {"max_running => %d, fair => true", false, false},
+		"fair keys, analyzed": {"max_running => %d, fair => true", true, true},
+		"a total and a rate":  {"max_running => %d, total_running => 3000, rate => 100, per => '1 s'", true, false},
 	} {
 		t.Run(name, func(t *testing.T) {
 			p := newPlay(t)
@@ -117,18 +120,24 @@ func TestPlansThatWereMadeOnEmptyTablesReadFewRows(t *testing.T) {
 				p.do("alter table gw." + table + " set (autovacuum_enabled = false)")
 			}
 			session := newCounter(p)
-			claim := func(most int) string { return fmt.Sprintf("select id from gw.get_job_batch('w', '{a}', %d)", most) }
+			claim := func(most int) string {
+				return fmt.Sprintf("select id from gw.get_job_batch('w', '{a}', %d)",
+					most)
+			}
 			complete := func(most int) string {
-				ids := pgtest.Value[string](t, p.pool, schema("select array(select id from gw._private_jobs where locked_by = 'w' order by id limit $1)::text"), most)
+				ids := pgtest.Value[string](t, p.pool,
+					schema("select array(select id from gw._private_jobs where locked_by = 'w' order by id limit $1)::text"), most)
 				return fmt.Sprintf("select gw.complete_job_batch('w', '%s')", ids)
 			}
 			limit := func(n int) string { // each with another number and other tasks, so that running jobs get other lanes
-				return fmt.Sprintf("select gw.set_limit('l', tasks => '{a,%c}', by => 'payload:c', %s)", 'b'+rune(n), fmt.Sprintf(c.limit, 2+n))
+				return fmt.Sprintf("select gw.set_limit('l', tasks => '{a,%c}', by => 'payload:c', %s)", 'b'+rune(n),
+					fmt.Sprintf(c.limit, 2+n))
 			}
 			const heartbeat = "select gw.heartbeat('w')"
 			p.do(limit(0), "select gw.register_worker('w')")
 			for n := range 6 {
-				p.do(`select gw.add_job('a', '{"c":"first"}') from generate_series(1, 4)`, `select gw.add_job('a', '{"c":"first"}', 'q')`)
+				p.do(`select gw.add_job('a', '{"c":"first"}') from generate_series(1, 4)`,
+					`select gw.add_job('a', '{"c":"first"}', 'q')`)
 				for _, call := range []string{claim(10), limit(n % 2), complete(1), heartbeat, claim(10), complete(9)} {
 					session.do(call)
 				}

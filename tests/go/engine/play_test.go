@@ -202,7 +202,8 @@ func (p *play) beats(count int) {
 	p.t.Helper()
 	p.do("select gw.register_worker('keeper')")
 	for range count {
-		for n := 1; !pgtest.Value[bool](p.t, p.pool, schema("select next_in > interval '0' from gw.heartbeat('keeper')")); n++ {
+		for n := 1; !pgtest.Value[bool](p.t, p.pool,
+			schema("select next_in > interval '0' from gw.heartbeat('keeper')")); n++ {
 			if n == 20 {
 				p.t.Fatal("20 heartbeats ask for another at once")
 			}
@@ -245,7 +246,9 @@ func (p *play) left() string {
 		var id int64
 		var why *string
 		_, _ = fmt.Sscan(line, &id)
-		if err := p.pool.QueryRow(p.t.Context(), schema("select string_agg(w.reason || ': ' || w.detail, '; ') from gw.why($1) as w"), id).Scan(&why); err != nil {
+		if err := p.pool.QueryRow(p.t.Context(),
+			schema("select string_agg(w.reason || ': ' || w.detail, '; ') from gw.why($1) as w"),
+			id).Scan(&why); err != nil {
 			lines[n] += err.Error()
 		} else if why != nil {
 			lines[n] += *why

@@ -40,7 +40,8 @@ func TestAQueueBehindForbiddenJobsIsFound(t *testing.T) {
 		"select gw.add_job('a', '\"behind\"', 'q' || n, run_at => now() - interval '1 minute') from generate_series(1, 2) as n", "select gw.add_job('a', '\"free\"', 'f')")
 	var got []string
 	for range 5 {
-		rows, err := p.pool.Query(t.Context(), schema("select payload::text from gw.get_job_batch('w', null, 1, '{no}')"))
+		rows, err := p.pool.Query(t.Context(),
+			schema("select payload::text from gw.get_job_batch('w', null, 1, '{no}')"))
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -81,8 +82,10 @@ func TestFreeQueuesBehindThoseOfOpenClaimsAreFound(t *testing.T) {
 
 // A job of a queue that is due starts although one of higher priority is to come.
 func TestADueJobBehindALaterOneOfHigherPriorityRuns(t *testing.T) {
-	p := newPlay(t, "select gw.add_job('a', '\"later\"', 'q', run_at => now() + interval '1 hour', priority => -5)", "select gw.add_job('a', '\"now\"', 'q')",
-		"select gw.add_job('a', '\"much later\"', 'q', run_at => now() + interval '2 hours', priority => -9)", "select gw.add_job('b', '\"other\"', 'q')")
+	p := newPlay(t, "select gw.add_job('a', '\"later\"', 'q', run_at => now() + interval '1 hour', priority => -5)",
+		"select gw.add_job('a', '\"now\"', 'q')",
+		"select gw.add_job('a', '\"much later\"', 'q', run_at => now() + interval '2 hours', priority => -9)",
+		"select gw.add_job('b', '\"other\"', 'q')")
 	p.wants("what is due", p.drain("w"), `"now"`, `"other"`)
 }
 
@@ -92,12 +95,14 @@ func TestTwoEndsOfAStreakAtOnceFreeTheQueue(t *testing.T) {
 		{"select gw.complete_job($1, $2, $3)", "select gw.complete_job($1, $2, $3)"},
 		{"select gw.complete_job($1, $2, $3)", "select gw.fail_job($1, $2, 'x', $3, retry_in => interval '0')"},
 		{"select gw.return_job($1, $2, $3)", "select gw.complete_job_batch($1, array[$2::bigint], array[$3::bigint])"},
-		{"delete from gw._private_jobs where $1 <> '' and id = $2 and $3::bigint > 0", "select gw.complete_job($1, $2, $3)"},
+		{"delete from gw._private_jobs where $1 <> '' and id = $2 and $3::bigint > 0",
+			"select gw.complete_job($1, $2, $3)"},
 	} {
 		for _, order := range []bool{false, true} {
 			t.Run(fmt.Sprintf("%s and %s, first commits first %t", calls[0], calls[1], order), func(t *testing.T) {
 				p := newPlay(t, "select gw.add_job('a', to_json(n), 'q') from generate_series(1, 3) as n")
-				rows, err := p.pool.Query(t.Context(), schema("select id, 'w', task_identifier, payload::text, queue_name, lease, flags::text, attempts from gw.get_job_batch('w', batch_size => 2, queue_batch => 2)"))
+				rows, err := p.pool.Query(t.Context(),
+					schema("select id, 'w', task_identifier, payload::text, queue_name, lease, flags::text, attempts from gw.get_job_batch('w', batch_size => 2, queue_batch => 2)"))
 				if err != nil {
 					t.Fatal(err)
 				}
@@ -128,7 +133,8 @@ func TestTwoEndsOfAStreakAtOnceFreeTheQueue(t *testing.T) {
 					t.Fatal(err)
 				}
 				if calls[0][:6] == "delete" {
-					p.do("select gw.reset_stale_locks()", "update gw._private_job_queues set locked_at = locked_at - interval '5 hours' where is_available = false", "select gw.reset_stale_locks()")
+					p.do("select gw.reset_stale_locks()",
+						"update gw._private_job_queues set locked_at = locked_at - interval '5 hours' where is_available = false", "select gw.reset_stale_locks()")
 				}
 				left := pgtest.Value[int](t, p.pool, schema("select count(*) from gw._private_jobs"))
 				p.count("what is left", p.drain("w"), left)
@@ -141,13 +147,19 @@ func TestTwoEndsOfAStreakAtOnceFreeTheQueue(t *testing.T) {
 // uses one.
 func TestTheCleanupOfQueuesLosesNoJob(t *testing.T) {
 	for name, acts := range map[string][]string{
-		"a job is added":            {"select gw.add_job('a', '1', 'q')"},
-		"a keyed job moves":         {"select gw.add_job('a', '1', 'p', job_key => 'k')", "select gw.add_job('a', '1', 'q', job_key => 'k')"},
-		"a queue is paused":         {"select gw.pause(queue => 'q')", "select gw.resume(queue => 'q')", "select gw.add_job('a', '1', 'q')"},
-		"a job of a queue runs":     {"select gw.add_job('a', '1', 'q')", "select gw.get_job('w')", "select gw.return_job('w', 1)"},
-		"a limited job of a queue":  {"select gw.set_limit('l', tasks => '{a}', max_running => 1)", "select gw.add_job('a', '1', 'q')"},
-		"a job of a paused task":    {"select gw.pause('a')", "select gw.add_job('a', '1', 'q')", "select gw.resume('a')"},
-		"a job of a restored queue": {"select gw.add_job('a', '0', 'q')", "select gw.remove_job('none')", "select gw.complete_job('w', id, lease) from gw.get_job('w')", "select gw.add_job('a', '1', 'q')"},
+		"a job is added": {"select gw.add_job('a', '1', 'q')"},
+		"a keyed job moves": {"select gw.add_job('a', '1', 'p', job_key => 'k')",
+			"select gw.add_job('a', '1', 'q', job_key => 'k')"},
+		"a queue is paused": {"select gw.pause(queue => 'q')", "select gw.resume(queue => 'q')",
+			"select gw.add_job('a', '1', 'q')"},
+		"a job of a queue runs": {"select gw.add_job('a', '1', 'q')", "select gw.get_job('w')",
+			"select gw.return_job('w', 1)"},
+		"a limited job of a queue": {"select gw.set_limit('l', tasks => '{a}', max_running => 1)",
+			"select gw.add_job('a', '1', 'q')"},
+		"a job of a paused task": {"select gw.pause('a')", "select gw.add_job('a', '1', 'q')",
+			"select gw.resume('a')"},
+		"a job of a restored queue": {"select gw.add_job('a', '0', 'q')", "select gw.remove_job('none')",
+			"select gw.complete_job('w', id, lease) from gw.get_job('w')", "select gw.add_job('a', '1', 'q')"},
 	} {
 		for open := range 2 {
 			t.Run(fmt.Sprintf("%s, open transaction %d", name, open), func(t *testing.T) {
@@ -185,7 +197,8 @@ func TestTheCleanupOfQueuesLosesNoJob(t *testing.T) {
 
 // An operator gives attempts back by hand.
 func TestAJobWhoseAttemptsAreGivenBackByHandRuns(t *testing.T) {
-	p := newPlay(t, "select gw.add_job('a', to_json(n), 'q', max_attempts => 1) from generate_series(1, 2) as n", "select gw.add_job('a', '3', max_attempts => 1)",
+	p := newPlay(t, "select gw.add_job('a', to_json(n), 'q', max_attempts => 1) from generate_series(1, 2) as n",
+		"select gw.add_job('a', '3', max_attempts => 1)",
 		"select gw.set_limit('l', tasks => '{b}', max_running => 1)", "select gw.add_job('b', '4', max_attempts => 1)")
 	for range 4 {
 		p.end("select gw.fail_job($1, $2, 'x', $3)", p.all("w")...)
@@ -204,13 +217,17 @@ func TestAJobWhoseAttemptsAreGivenBackByHandRuns(t *testing.T) {
 // now of a claim may lie before a job's time, or in the future.
 func TestAClaimMayHaveATimeOfItsOwn(t *testing.T) {
 	for name, acts := range map[string][]string{
-		"plain":      {"select gw.add_job('a', '1')", "select gw.add_job('a', '2', run_at => now() + interval '1 hour')"},
-		"in a queue": {"select gw.add_job('a', '1', 'q')", "select gw.add_job('a', '2', 'r', run_at => now() + interval '1 hour')"},
+		"plain": {"select gw.add_job('a', '1')",
+			"select gw.add_job('a', '2', run_at => now() + interval '1 hour')"},
+		"in a queue": {"select gw.add_job('a', '1', 'q')",
+			"select gw.add_job('a', '2', 'r', run_at => now() + interval '1 hour')"},
 		"limited": {
-			"select gw.set_limit('l', tasks => '{a}', max_running => 5)", "select gw.add_job('a', '1')", "select gw.add_job('a', '2', run_at => now() + interval '1 hour')",
+			"select gw.set_limit('l', tasks => '{a}', max_running => 5)", "select gw.add_job('a', '1')",
+			"select gw.add_job('a', '2', run_at => now() + interval '1 hour')",
 		},
 		"limited, with keys": {
-			"select gw.set_limit('l', tasks => '{a}', by => 'payload:c', max_running => 5)", "select gw.add_job('a', '1')", "select gw.add_job('a', '2', run_at => now() + interval '1 hour')",
+			"select gw.set_limit('l', tasks => '{a}', by => 'payload:c', max_running => 5)",
+			"select gw.add_job('a', '1')", "select gw.add_job('a', '2', run_at => now() + interval '1 hour')",
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -219,7 +236,8 @@ func TestAClaimMayHaveATimeOfItsOwn(t *testing.T) {
 				t.Helper()
 				got := ""
 				for range 3 {
-					got += pgtest.Value[string](t, p.pool, schema("select coalesce(string_agg(b.payload::text, ' ' order by b.id), '') from gw.get_job_batch('w', batch_size => 5, now => "+at+") as b"))
+					got += pgtest.Value[string](t, p.pool,
+						schema("select coalesce(string_agg(b.payload::text, ' ' order by b.id), '') from gw.get_job_batch('w', batch_size => 5, now => "+at+") as b"))
 				}
 				return got
 			}

@@ -20,9 +20,11 @@ import (
 var (
 	worldsFlag = flag.Int("engine.worlds", 5, "how many random `worlds` to play")
 	actsFlag   = flag.Int("engine.acts", 60, "how many `acts` each has")
-	againFlag  = flag.Bool("engine.again", false, "whether to check that idle workers are not told to claim again and again")
-	shrinkFlag = flag.Bool("engine.shrink", true, "whether to leave out the acts that a finding does not need, for up to a minute")
-	seedFlag   = flag.Uint64("engine.seed", 0, "the `seed` of the first world; 0 draws one")
+	againFlag  = flag.Bool("engine.again", false,
+		"whether to check that idle workers are not told to claim again and again")
+	shrinkFlag = flag.Bool("engine.shrink", true,
+		"whether to leave out the acts that a finding does not need, for up to a minute")
+	seedFlag = flag.Uint64("engine.seed", 0, "the `seed` of the first world; 0 draws one")
 )
 
 // A claim takes the jobs that the model lets start, and only those, after each of random acts of everybody; nothing is
@@ -157,7 +159,8 @@ func (w *world) do(a act) error {
 		}
 		err = rows.Err()
 	}
-	if code := codeOf(err); strings.HasPrefix(code, "GW") || strings.HasPrefix(code, "23502") || strings.HasPrefix(code, "22004") { // of what does not exist
+	if code := codeOf(err); strings.HasPrefix(code, "GW") || strings.HasPrefix(code, "23502") ||
+		strings.HasPrefix(code, "22004") { // of what does not exist
 		return w.observe()
 	} else if err != nil {
 		return fmt.Errorf("%s: %w", a, err)
@@ -334,7 +337,8 @@ func (w *world) takeAll(db interface {
 	first, idle := true, 0
 	for range 150 {
 		ordered := m.startable(c)
-		rows, err := db.Query(w.ctx, schema("select id from gw.get_job_batch($1, $2, $3, $4, clock_timestamp())"), c.worker, c.tasks, batch, forbidden)
+		rows, err := db.Query(w.ctx, schema("select id from gw.get_job_batch($1, $2, $3, $4, clock_timestamp())"),
+			c.worker, c.tasks, batch, forbidden)
 		if err != nil {
 			return err
 		}
@@ -362,7 +366,8 @@ func (w *world) takeAll(db interface {
 		if err := db.QueryRow(w.ctx, schema("select extract(epoch from gw.next_run_at($1) - clock_timestamp())::float8"), c.tasks).Scan(&in); err != nil {
 			return err
 		}
-		if in == nil || *in > 0.2 && !(m.hasRate() && *in < 5 && len(m.startable(c)) > 0) { // a rate gets back less of a job that was returned late
+		if in == nil || *in > 0.2 && !(m.hasRate() && *in < 5 &&
+			len(m.startable(c)) > 0) { // a rate gets back less of a job that was returned late
 			break
 		} else if !*againFlag && len(m.startable(c)) == 0 {
 			break
@@ -406,12 +411,14 @@ func (w *world) drain() error {
 			continue
 		}
 		var reasons []string
-		err := w.conn.QueryRow(w.ctx, schema("select array_agg(coalesce(w.reason, '')) from gw.why($1) as w"), j.ID).Scan(&reasons)
+		err := w.conn.QueryRow(w.ctx, schema("select array_agg(coalesce(w.reason, '')) from gw.why($1) as w"),
+			j.ID).Scan(&reasons)
 		if err != nil {
 			return err
 		}
 		if len(reasons) == 0 || slices.Contains(reasons, "next") || len(reasons) == 1 && reasons[0] == "behind" {
-			return fmt.Errorf("why explains the job %s, which is left, by %q; the model says that %s", j.N, reasons, w.m.may(everybody, j))
+			return fmt.Errorf("why explains the job %s, which is left, by %q; the model says that %s", j.N, reasons,
+				w.m.may(everybody, j))
 		}
 	}
 	return nil

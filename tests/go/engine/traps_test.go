@@ -84,7 +84,8 @@ func TestAFreeJobBehindManyThatMayNotStartIsFoundWithoutAPoll(t *testing.T) {
 			many("a", 3000, `{"c":"x"}`), "select gw.pause('a')",
 		},
 		"a closed limit": {
-			"select gw.set_limit('l', tasks => '{a}', max_running => 1)", many("a", 3000, `{}`), "select gw.pause(limit_name => 'l')",
+			"select gw.set_limit('l', tasks => '{a}', max_running => 1)", many("a", 3000, `{}`),
+			"select gw.pause(limit_name => 'l')",
 		},
 		"a used rate": {
 			"select gw.set_limit('l', tasks => '{a}', rate => 1, per => '1 day')", many("a", 3000, `{}`),
@@ -94,8 +95,10 @@ func TestAFreeJobBehindManyThatMayNotStartIsFoundWithoutAPoll(t *testing.T) {
 			"select gw.add_job('a', '{}', 'q' || n, run_at => now() - interval '1 hour') from generate_series(1, 2000) as n",
 		},
 	} {
-		for _, free := range []string{`gw.add_job('b', '"free"')`, `gw.add_job('b', '"free"', 'q')`, `gw.add_job('a', '{"c":"free"}')`} {
-			keyless := name != "a full key" && name != "keys and a total" && name != "fair keys" && name != "plain jobs of a task that is limited now"
+		for _, free := range []string{`gw.add_job('b', '"free"')`, `gw.add_job('b', '"free"', 'q')`,
+			`gw.add_job('a', '{"c":"free"}')`} {
+			keyless := name != "a full key" && name != "keys and a total" && name != "fair keys" &&
+				name != "plain jobs of a task that is limited now"
 			if free == `gw.add_job('a', '{"c":"free"}')` && keyless {
 				continue
 			}
@@ -126,12 +129,16 @@ func many(task string, count int, payload string) string {
 }
 
 func ofPayload(jobs []job, payload string) []job {
-	return slices.DeleteFunc(slices.Clone(jobs), func(j job) bool { return j.payload != `"`+payload+`"` && j.payload != `{"c":"`+payload+`"}` })
+	return slices.DeleteFunc(slices.Clone(jobs), func(j job) bool {
+		return j.payload != `"`+payload+`"` &&
+			j.payload != `{"c":"`+payload+`"}`
+	})
 }
 
 // A task needs two limits, each of which other tasks keep busy: it gets its share.
 func TestATaskUnderTwoBusyLimitsGetsItsShare(t *testing.T) {
-	p := newPlay(t, "select gw.set_limit('one', tasks => '{a,c}', max_running => 1)", "select gw.set_limit('two', tasks => '{b,c}', max_running => 1)",
+	p := newPlay(t, "select gw.set_limit('one', tasks => '{a,c}', max_running => 1)",
+		"select gw.set_limit('two', tasks => '{b,c}', max_running => 1)",
 		"select gw.add_job(t, to_json(n), priority => 0) from unnest('{a,b,c}'::text[]) as t, generate_series(1, 300) as n")
 	ended := map[string]int{}
 	var mu sync.Mutex
@@ -142,7 +149,8 @@ func TestATaskUnderTwoBusyLimitsGetsItsShare(t *testing.T) {
 			task, worker := []string{"a", "b", "c"}[n%3], fmt.Sprintf("w%d", n)
 			for {
 				var took int
-				err := p.pool.QueryRow(t.Context(), schema("select count(gw.complete_job($1, b.id, b.lease)) from gw.get_job_batch($1, array[$2]) as b"), worker, task).Scan(&took)
+				err := p.pool.QueryRow(t.Context(),
+					schema("select count(gw.complete_job($1, b.id, b.lease)) from gw.get_job_batch($1, array[$2]) as b"), worker, task).Scan(&took)
 				if err != nil {
 					failed <- err
 					return
@@ -216,8 +224,10 @@ func TestIdleWorkersOfALaneRunAtOnce(t *testing.T) {
 
 // A claim in a transaction that stays open holds its limits: everything else goes on, and why names the session.
 func TestAnOpenClaimHoldsOnlyItsLimits(t *testing.T) {
-	p := newPlay(t, "select gw.set_limit('held', tasks => '{a}', max_running => 5)", "select gw.set_limit('other', tasks => '{b}', max_running => 5)",
-		"select gw.add_job(t, to_json(t)) from unnest('{a,a,b,c}'::text[]) as t", "select gw.add_job('c', '\"queued\"', 'q')")
+	p := newPlay(t, "select gw.set_limit('held', tasks => '{a}', max_running => 5)",
+		"select gw.set_limit('other', tasks => '{b}', max_running => 5)",
+		"select gw.add_job(t, to_json(t)) from unnest('{a,a,b,c}'::text[]) as t",
+		"select gw.add_job('c', '\"queued\"', 'q')")
 	tx := p.begin(pgx.TxOptions{}, "select gw.get_job_batch('open', '{a}')")
 	var pid int
 	if err := tx.QueryRow(t.Context(), "select pg_backend_pid()").Scan(&pid); err != nil {
@@ -250,7 +260,8 @@ func (p *play) drainBriefly(worker string) (jobs []job) {
 
 // In a transaction that reads one snapshot, a claim starts no limited job, and a change of limits fails when it is old.
 func TestAnOldSnapshotStartsAndChangesNothing(t *testing.T) {
-	p := newPlay(t, "select gw.set_limit('l', tasks => '{a}', max_running => 1)", "select gw.add_job('a', to_json(n)) from generate_series(1, 2) as n")
+	p := newPlay(t, "select gw.set_limit('l', tasks => '{a}', max_running => 1)",
+		"select gw.add_job('a', to_json(n)) from generate_series(1, 2) as n")
 	tx := p.begin(pgx.TxOptions{IsoLevel: pgx.RepeatableRead}, "select count(*) from gw._private_jobs")
 	p.count("the first", p.claim("w", 1), 1)
 	var took int
@@ -261,11 +272,13 @@ func TestAnOldSnapshotStartsAndChangesNothing(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, act := range []string{
-		"select gw.set_limit('l', tasks => '{a}', max_running => 2)", "select gw.drop_limit('l')", "select gw.pause('a')",
+		"select gw.set_limit('l', tasks => '{a}', max_running => 2)", "select gw.drop_limit('l')",
+		"select gw.pause('a')",
 		"select gw.pause(queue => 'q')", "select gw.override_lane('k', 'x', max_running => 2)", "select gw.resume('a')",
 	} {
 		tx := p.begin(pgx.TxOptions{IsoLevel: pgx.RepeatableRead}, "select count(*) from gw._private_jobs")
-		p.do("select gw.set_limit('k', tasks => '{z}', by => 'payload:c', max_running => 1)", "select gw.pause('other')", "select gw.resume('other')")
+		p.do("select gw.set_limit('k', tasks => '{z}', by => 'payload:c', max_running => 1)",
+			"select gw.pause('other')", "select gw.resume('other')")
 		if _, err := tx.Exec(t.Context(), schema(act)); codeOf(err) != "40001" {
 			t.Errorf("%s with an old snapshot: %v", act, err)
 		}
@@ -279,7 +292,8 @@ func TestAnOldSnapshotStartsAndChangesNothing(t *testing.T) {
 func TestKeysAreReadFromAnyPayload(t *testing.T) {
 	p := newPlay(t, "select gw.set_limit('l', tasks => '{a}', by => 'payload:c', max_running => 1)")
 	for _, payload := range []string{
-		`{"c":7}`, `{"c":7.0}`, `{"c":7e0}`, `{"c":"7"}`, `{"c":"\u0000"}`, `{"c":"\ud800"}`, `{"c":"\u00e9"}`, `{"c":"é"}`, `{"c":null}`, `{"c":{}}`, `{"c":[1]}`, `{"c":true}`,
+		`{"c":7}`, `{"c":7.0}`, `{"c":7e0}`, `{"c":"7"}`, `{"c":"\u0000"}`, `{"c":"\ud800"}`, `{"c":"\u00e9"}`,
+		`{"c":"é"}`, `{"c":null}`, `{"c":{}}`, `{"c":[1]}`, `{"c":true}`,
 		`{"c":1e400}`, `{"c":1e131071}`, `[]`, `7`, `"c"`, `null`, `{}`, `{"c":""}`, `{"c":1,"c":2}`, `{"\u0063":5}`,
 	} {
 		if _, err := p.pool.Exec(t.Context(), schema("select gw.add_job('a', $1::json)"), payload); err != nil {
@@ -320,7 +334,8 @@ func payloadsWith(jobs []job, payload string) (some []string) {
 func TestAStrictLimitKeepsThePlaceOfARecoveredJob(t *testing.T) {
 	p := newPlay(t, "select gw.set_setting('dead_after', '1 minute')",
 		"create or replace function gw._gw_serving_since() returns timestamptz language sql as $$ select '-infinity'::timestamptz $$",
-		"select gw.set_limit('l', tasks => '{a}', max_running => 1, strict => '1 hour')", "select gw.register_worker('dead')",
+		"select gw.set_limit('l', tasks => '{a}', max_running => 1, strict => '1 hour')",
+		"select gw.register_worker('dead')",
 		"select gw.add_job('a', to_json(n)) from generate_series(1, 2) as n")
 	p.count("the first", p.one("dead", 1), 1)
 	p.do("update gw._gw_workers set last_seen_at = clock_timestamp() - interval '2 minutes' where id = 'dead'",
@@ -380,11 +395,13 @@ func TestALimitWithManyKeysIsSetFast(t *testing.T) {
 	if running != 3000 {
 		t.Errorf("%d run", running)
 	}
-	p.within("set_limit", 500*time.Millisecond, "select gw.set_limit('l', tasks => '{a}', by => 'payload:c', max_running => 2)")
+	p.within("set_limit", 500*time.Millisecond,
+		"select gw.set_limit('l', tasks => '{a}', by => 'payload:c', max_running => 2)")
 }
 
 func TestALimitIsSetFastOverManyWaitingJobs(t *testing.T) {
-	p := newPlay(t, many("a", 100000, "{}"), "select gw.add_job('b', to_json(n)) from generate_series(1, 20) as n", "analyze gw._private_jobs")
+	p := newPlay(t, many("a", 100000, "{}"), "select gw.add_job('b', to_json(n)) from generate_series(1, 20) as n",
+		"analyze gw._private_jobs")
 	p.within("set_limit", 300*time.Millisecond, "select gw.set_limit('l', tasks => '{a}', max_running => 5)")
 	for range 4 {
 		p.within("a claim of another task", 300*time.Millisecond, "select gw.get_job_batch('w', '{b}')")
@@ -414,7 +431,8 @@ func (p *play) within(what string, most time.Duration, sql string) {
 // A worker's id may not be that of the pause.
 func TestNoWorkerMayBeCalledPause(t *testing.T) {
 	p := newPlay(t, "select gw.add_job('a')")
-	for _, call := range []string{"select gw.get_job_batch('pause')", "select gw.get_job('pause')", "select gw.register_worker('pause')"} {
+	for _, call := range []string{"select gw.get_job_batch('pause')", "select gw.get_job('pause')",
+		"select gw.register_worker('pause')"} {
 		if code := p.refused(call); code != "GWWID" {
 			t.Errorf("%s: %q", call, code)
 		}

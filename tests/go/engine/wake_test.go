@@ -18,9 +18,11 @@ func TestWhatLetsAJobStartNotifiesWorkers(t *testing.T) {
 	)
 	plain := []string{"select gw.add_job('a', '1')", oneRuns}
 	inQueue := []string{"select gw.add_job('a', to_json(n), 'q') from generate_series(1, 2) as n", oneRuns}
-	limited := []string{"select gw.set_limit('l', tasks => '{a}', max_running => 1)", "select gw.add_job('a', to_json(n)) from generate_series(1, 2) as n", oneRuns}
+	limited := []string{"select gw.set_limit('l', tasks => '{a}', max_running => 1)",
+		"select gw.add_job('a', to_json(n)) from generate_series(1, 2) as n", oneRuns}
 	keys := []string{
-		"select gw.set_limit('l', tasks => '{a}', by => 'payload:c', max_running => 1)", `select gw.add_job('a', '{"c":1}') from generate_series(1, 3) as n`, oneRuns,
+		"select gw.set_limit('l', tasks => '{a}', by => 'payload:c', max_running => 1)",
+		`select gw.add_job('a', '{"c":1}') from generate_series(1, 3) as n`, oneRuns,
 		"select gw.get_job_batch('v')",
 	}
 	fails := func(more string) string { return fmt.Sprintf("select gw.fail_job('w', %s, 'x'%s)", ofRunning, more) }
@@ -36,8 +38,10 @@ func TestWhatLetsAJobStartNotifiesWorkers(t *testing.T) {
 		{"a returned batch", plain, "select gw.return_job_batch('w', array[" + ofRunning + "])"},
 		{"unknown jobs", plain, "select gw.return_unknown_jobs('w', '{}')"},
 		{"unlocked workers", plain, "select gw.force_unlock_workers('{w}')"},
-		{"stale locks", append(plain[:2:2], "update gw._private_jobs set locked_at = now() - interval '5 hours'"), "select gw.reset_stale_locks()"},
-		{"a dead worker", append([]string{"select gw.set_setting('dead_after', '1 minute')", keeper, "select gw.register_worker(w) from unnest('{w,keeper}'::text[]) as w"},
+		{"stale locks", append(plain[:2:2], "update gw._private_jobs set locked_at = now() - interval '5 hours'"),
+			"select gw.reset_stale_locks()"},
+		{"a dead worker", append([]string{"select gw.set_setting('dead_after', '1 minute')", keeper,
+			"select gw.register_worker(w) from unnest('{w,keeper}'::text[]) as w"},
 			append(plain[:2:2], "update gw._gw_workers set last_seen_at = clock_timestamp() - interval '2 minutes' where id = 'w'",
 				"update gw._private_jobs set locked_at = locked_at - interval '2 minutes'",
 				"update gw._gw_workers set beating_since = clock_timestamp() - interval '2 minutes' where id = 'keeper'")...), "select gw.heartbeat('keeper')"},
@@ -52,12 +56,17 @@ func TestWhatLetsAJobStartNotifiesWorkers(t *testing.T) {
 		{"a higher limit", limited, "select gw.set_limit('l', tasks => '{a}', max_running => 2)"},
 		{"a dropped limit", limited, "select gw.drop_limit('l')"},
 		{"a higher limit of a key", keys, "select gw.override_lane('l', '1', max_running => 2)"},
-		{"the end of a pause of a task", []string{"select gw.add_job('a')", "select gw.pause('a')"}, "select gw.resume('a')"},
-		{"the end of a pause of a queue", []string{"select gw.add_job('a', '1', 'q')", "select gw.pause(queue => 'q')"}, "select gw.resume(queue => 'q')"},
+		{"the end of a pause of a task", []string{"select gw.add_job('a')", "select gw.pause('a')"},
+			"select gw.resume('a')"},
+		{"the end of a pause of a queue", []string{"select gw.add_job('a', '1', 'q')", "select gw.pause(queue => 'q')"},
+			"select gw.resume(queue => 'q')"},
 		{"the end of all pauses", []string{"select gw.add_job('a')", "select gw.pause()"}, "select gw.resume()"},
-		{"the end of a pause of a limit", append(limited[:2:2], "select gw.pause(limit_name => 'l')"), "select gw.resume(limit_name => 'l')"},
-		{"an opened lane", append(keys[:3:3], "select gw.rate_limited('w', "+ofRunning+", null, interval '1 hour')", "select gw.get_job_batch('v')"), "select gw.open_lane('l')"},
-		{"a lane that was lost", append(keys[:4:4], "delete from gw._gw_lanes", "select gw.register_worker('keeper')"), "select gw.heartbeat('keeper')"},
+		{"the end of a pause of a limit", append(limited[:2:2], "select gw.pause(limit_name => 'l')"),
+			"select gw.resume(limit_name => 'l')"},
+		{"an opened lane", append(keys[:3:3], "select gw.rate_limited('w', "+ofRunning+", null, interval '1 hour')",
+			"select gw.get_job_batch('v')"), "select gw.open_lane('l')"},
+		{"a lane that was lost", append(keys[:4:4], "delete from gw._gw_lanes", "select gw.register_worker('keeper')"),
+			"select gw.heartbeat('keeper')"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			p := newPlay(t, c.before...)

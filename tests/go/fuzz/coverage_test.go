@@ -31,7 +31,10 @@ func newCoverage() *coverage {
 		{"run_at null", taken, func(r request) bool { return !r.runAt.Valid }},
 		{"flags null", taken, func(r request) bool { return r.flags == nil }},
 		{"flags empty", taken, func(r request) bool { return r.flags != nil && len(r.flags) == 0 }},
-		{"flags with a null", refused, func(r request) bool { return contains(r.flags, func(t text) bool { return !t.Valid }) }},
+		{"flags with a null", refused, func(r request) bool {
+			return contains(r.flags,
+				func(t text) bool { return !t.Valid })
+		}},
 		{"flags with two alike", taken, func(r request) bool { return hasTwins(r.flags) }},
 		{"flags of two dimensions", taken, func(r request) bool { return r.nestedFlags && len(r.flags) > 0 }},
 	}
@@ -44,8 +47,10 @@ func newCoverage() *coverage {
 	all = append(all, textShapes("job_key", 512, func(r request) []text { return []text{r.jobKey} })...)
 	all = append(all, textShapes("flag", 1000, func(r request) []text { return r.flags })...)
 	all = append(all, nullability()...)
-	all = append(all, numberShapes("max_attempts", []int32{1, 32767}, func(r request) number { return r.maxAttempts })...)
-	all = append(all, numberShapes("priority", []int32{-32768, 0, 32767}, func(r request) number { return r.priority })...)
+	all = append(all, numberShapes("max_attempts", []int32{1, 32767},
+		func(r request) number { return r.maxAttempts })...)
+	all = append(all, numberShapes("priority", []int32{-32768, 0, 32767},
+		func(r request) number { return r.priority })...)
 	return &coverage{shapes: all, counts: make([]int, len(all))}
 }
 
@@ -58,7 +63,10 @@ func nullability() []shape {
 		{"queue_name empty", taken, func(r request) bool { return r.queueName == textOf("") }},
 		{"job_key null", taken, func(r request) bool { return !r.jobKey.Valid }},
 		{"job_key empty", refused, func(r request) bool { return r.jobKey == textOf("") }},
-		{"flag empty", taken, func(r request) bool { return contains(r.flags, func(t text) bool { return t == textOf("") }) }},
+		{"flag empty", taken, func(r request) bool {
+			return contains(r.flags,
+				func(t text) bool { return t == textOf("") })
+		}},
 	}
 }
 
@@ -74,10 +82,12 @@ func textShapes(field string, limit int, of func(request) []text) []shape {
 	}
 	for _, char := range longChars {
 		longest := strings.Repeat(char, limit)
-		all = append(all, shape{fmt.Sprintf("%s of %d times %q", field, limit, char), taken, has(func(s string) bool { return s == longest })})
+		all = append(all, shape{fmt.Sprintf("%s of %d times %q", field, limit, char), taken,
+			has(func(s string) bool { return s == longest })})
 	}
 	return append(all,
-		shape{field + " a little longer", field == "flag", has(func(s string) bool { return utf8.RuneCountInString(s) == limit+1 })},
+		shape{field + " a little longer", field == "flag",
+			has(func(s string) bool { return utf8.RuneCountInString(s) == limit+1 })},
 		shape{field + " much longer", refused, has(func(s string) bool { return utf8.RuneCountInString(s) > 2*limit })},
 		shape{field + " not in UTF-8", refused, has(func(s string) bool { return !utf8.ValidString(s) })},
 	)
@@ -111,11 +121,13 @@ func payloadShapes() []shape {
 		{"payload a number", taken, func(r request) bool { return startsWith(r.payload.V, "-0123456789") }},
 	}
 	for _, start := range []string{"n", "t", "f", `"`, "[", "{"} {
-		all = append(all, shape{"payload starts with " + start, taken, func(r request) bool { return startsWith(r.payload.V, start) }})
+		all = append(all, shape{"payload starts with " +
+			start, taken, func(r request) bool { return startsWith(r.payload.V, start) }})
 	}
 	for _, parts := range [][]string{{"[]", "{}"}, jsonNumbers, jsonChars, jsonbRefused} {
 		for _, part := range parts {
-			all = append(all, shape{fmt.Sprintf("payload with %+q", part), taken, func(r request) bool { return strings.Contains(r.payload.V, part) }})
+			all = append(all, shape{fmt.Sprintf("payload with %+q", part), taken,
+				func(r request) bool { return strings.Contains(r.payload.V, part) }})
 		}
 	}
 	return all

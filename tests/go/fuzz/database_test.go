@@ -70,7 +70,8 @@ type answer struct {
 }
 
 func (d *database) addJob(ctx context.Context, r request, mode text) (answer, error) {
-	return d.call(ctx, addJob, r.identifier, r.payload, r.queueName, r.runAt, r.maxAttempts, r.jobKey, r.priority, r.flagsLiteral(), mode)
+	return d.call(ctx, addJob, r.identifier, r.payload, r.queueName, r.runAt, r.maxAttempts, r.jobKey, r.priority,
+		r.flagsLiteral(), mode)
 }
 
 // addJobs calls add_jobs; if requests is nil, with null.
@@ -82,12 +83,15 @@ func (d *database) addJobs(ctx context.Context, requests []request, preserve tru
 		identifiers = []text{}
 	}
 	for _, r := range requests {
-		identifiers, payloads, queueNames = append(identifiers, r.identifier), append(payloads, r.payload), append(queueNames, r.queueName)
-		runAts, maxAttempts, jobKeys = append(runAts, r.runAt), append(maxAttempts, r.maxAttempts), append(jobKeys, r.jobKey)
+		identifiers, payloads, queueNames = append(identifiers, r.identifier), append(payloads, r.payload),
+			append(queueNames, r.queueName)
+		runAts, maxAttempts, jobKeys = append(runAts, r.runAt), append(maxAttempts, r.maxAttempts),
+			append(jobKeys, r.jobKey)
 		priorities, flags = append(priorities, r.priority), append(flags, r.flagsLiteral())
 		isNull = append(isNull, r.isNull)
 	}
-	return d.call(ctx, addJobs, identifiers, payloads, queueNames, runAts, maxAttempts, jobKeys, priorities, flags, isNull, preserve)
+	return d.call(ctx, addJobs, identifiers, payloads, queueNames, runAts, maxAttempts, jobKeys, priorities, flags,
+		isNull, preserve)
 }
 
 // flagsLiteral returns the flags as the literal of an array.
@@ -122,8 +126,10 @@ func (d *database) call(ctx context.Context, sql string, args ...any) (answer, e
 		for rows.Next() {
 			var j job
 			var n ids
-			err := rows.Scan(&a.now, &j.id, &n.task, &n.queue, &j.payload, &j.priority, &j.runAt, &j.attempts, &j.maxAttempts,
-				&j.lastError, &j.createdAt, &j.updatedAt, &j.key, &j.lockedBy, &j.isLocked, &j.revision, &j.flags, &j.isAvailable)
+			err := rows.Scan(&a.now, &j.id, &n.task, &n.queue, &j.payload, &j.priority, &j.runAt, &j.attempts,
+				&j.maxAttempts,
+				&j.lastError, &j.createdAt, &j.updatedAt, &j.key, &j.lockedBy, &j.isLocked, &j.revision, &j.flags,
+				&j.isAvailable)
 			if err != nil {
 				rows.Close()
 				return answer{}, fmt.Errorf("read a row: %w", err)
@@ -140,13 +146,15 @@ func (d *database) call(ctx context.Context, sql string, args ...any) (answer, e
 	}
 	// The names may be as new as the rows, and are then not visible in the snapshot of the query itself.
 	for i, n := range names {
-		identifier, err := d.name(ctx, d.tasks, "select t.identifier from graphile_worker._private_tasks as t where t.id = $1", n.task)
+		identifier, err := d.name(ctx, d.tasks,
+			"select t.identifier from graphile_worker._private_tasks as t where t.id = $1", n.task)
 		if err != nil {
 			return answer{}, err
 		}
 		a.rows[i].identifier = identifier
 		if n.queue.V > 0 {
-			queueName, err := d.name(ctx, d.queues, "select q.queue_name from graphile_worker._private_job_queues as q where q.id = $1", n.queue.V)
+			queueName, err := d.name(ctx, d.queues,
+				"select q.queue_name from graphile_worker._private_job_queues as q where q.id = $1", n.queue.V)
 			if err != nil {
 				return answer{}, err
 			}

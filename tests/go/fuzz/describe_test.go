@@ -51,7 +51,8 @@ func differences(got, want job) error {
 	var columns []string
 	for i := range g.NumField() {
 		if is, should := g.Field(i), w.Field(i); !is.Equal(should) {
-			columns = append(columns, fmt.Sprintf("%s is %s, want %s", g.Type().Field(i).Name, describeValue(is), describeValue(should)))
+			columns = append(columns, fmt.Sprintf("%s is %s, want %s", g.Type().Field(i).Name, describeValue(is),
+				describeValue(should)))
 		}
 	}
 	return fmt.Errorf("job %d: %s", got.id, strings.Join(columns, "; "))

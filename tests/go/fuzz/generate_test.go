@@ -17,16 +17,22 @@ const (
 )
 
 var (
-	oddTexts      = []string{precomposed, decomposed, rightToLeft, nonCharacters, injection, punctuation, allControls, " ", "null"}
-	longChars     = []string{"x", "\u00e9", "\u20ac", "\U0001f600", "'", `\`}
-	notUTF8       = []string{"\xff", "a\x00b", "\xed\xa0\x80", "\xc0\xaf", "\xf4\x90\x80\x80", "\xe2\x82"}
-	notJSON       = []string{"", " ", "{", "[1,]", `{"a":1,}`, `{'a':1}`, `{"a"}`, "nul", "01", "+1", ".5", "1.", "NaN", "--1", `"\x"`, `"\u12"`, `"`, "\"\n\"", "[1] 2", "\ufeff1"}
-	runAts        = []string{"2000-01-01 00:00:00+00", "2100-02-03 04:05:06.000007+00", "infinity", "-infinity", "4714-11-24 00:00:00+00 BC", "294276-12-31 23:59:59.999999+00"}
+	oddTexts = []string{precomposed, decomposed, rightToLeft, nonCharacters, injection, punctuation, allControls,
+		" ", "null"}
+	longChars = []string{"x", "\u00e9", "\u20ac", "\U0001f600", "'", `\`}
+	notUTF8   = []string{"\xff", "a\x00b", "\xed\xa0\x80", "\xc0\xaf", "\xf4\x90\x80\x80", "\xe2\x82"}
+	notJSON   = []string{"", " ", "{", "[1,]", `{"a":1,}`, `{'a':1}`, `{"a"}`, "nul", "01", "+1", ".5", "1.", "NaN",
+		"--1", `"\x"`, `"\u12"`, `"`, "\"\n\"", "[1] 2", "\ufeff1"}
+	runAts = []string{"2000-01-01 00:00:00+00", "2100-02-03 04:05:06.000007+00", "infinity", "-infinity",
+		"4714-11-24 00:00:00+00 BC", "294276-12-31 23:59:59.999999+00"}
 	faultyNumbers = []int32{0, -1, 32768, -32769, math.MaxInt32, math.MinInt32} // the first two are valid priorities
-	jsonNumbers   = []string{"0", "-0", "1.50", "1e2", "-12.340e-2", "0e-3", "-0.00E+1", "9007199254740993", "1E+40", "1.5e3", "123456789012345678901234567890.5"}
-	jsonChars     = []string{"a", `\"`, `\\`, `\/`, `\b\f\n\r\t`, `\u00e9`, `\uFFFE`, `\u001f`, `\ud83d\ude00`, "\U0001f600", "'", ";", "$1", "\x7f", rightToLeft, nonCharacters, decomposed,
+	jsonNumbers   = []string{"0", "-0", "1.50", "1e2", "-12.340e-2", "0e-3", "-0.00E+1", "9007199254740993", "1E+40",
+		"1.5e3", "123456789012345678901234567890.5"}
+	jsonChars = []string{"a", `\"`, `\\`, `\/`, `\b\f\n\r\t`, `\u00e9`, `\uFFFE`, `\u001f`, `\ud83d\ude00`,
+		"\U0001f600", "'", ";", "$1", "\x7f", rightToLeft, nonCharacters, decomposed,
 		`'); drop table \"_private_jobs\"; --`}
-	jsonbRefused = []string{`"\u0000"`, `{"a\u0000": 1}`, `"\ud800"`, `"\udc00\ud800"`, `"\ud800\u0041"`, `"\ud800n"`, "1e400000", "1e-400000"} // by jsonb, not by json
+	jsonbRefused = []string{`"\u0000"`, `{"a\u0000": 1}`, `"\ud800"`, `"\udc00\ud800"`, `"\ud800\u0041"`, `"\ud800n"`,
+		"1e400000", "1e-400000"} // by jsonb, not by json
 )
 
 // generator generates the arguments of one call.
@@ -45,8 +51,10 @@ func pick[T any](g generator, values []T) T { return values[g.IntN(len(values))]
 
 func (g generator) request() request {
 	r := request{
-		identifier: g.text(128, "send", "a", "A"), queueName: g.nullable(g.text(128, "q", "Q")), jobKey: g.nullable(g.text(512, "k", "l", "m")),
-		maxAttempts: g.number(1, 2, 3, 25, 32766, 32767), priority: g.number(0, 1, -1, -32768, 32767), payload: g.payload(),
+		identifier: g.text(128, "send", "a", "A"), queueName: g.nullable(g.text(128, "q", "Q")),
+		jobKey:      g.nullable(g.text(512, "k", "l", "m")),
+		maxAttempts: g.number(1, 2, 3, 25, 32766, 32767), priority: g.number(0, 1, -1, -32768, 32767),
+		payload: g.payload(),
 	}
 	switch {
 	case g.odds(g.faults):

@@ -73,7 +73,8 @@ const tooDeep = 100_000
 // addJob returns the answer of add_job at this time: a row or a SQLSTATE.
 func (m *model) addJob(r request, mode text, now string) ([]job, string) {
 	code := firstOf(encodingFault([]request{r}, mode), payloadFault(r.payload), r.refusal())
-	if code == "" && r.jobKey.Valid && mode.Valid && !slices.Contains([]string{"replace", "preserve_run_at", "unsafe_dedupe"}, mode.V) {
+	if code == "" && r.jobKey.Valid && mode.Valid &&
+		!slices.Contains([]string{"replace", "preserve_run_at", "unsafe_dedupe"}, mode.V) {
 		code = "GWBKM"
 	}
 	if code != "" {
@@ -127,8 +128,10 @@ func (m *model) add(r request, mode, now string) int64 {
 		return found.id
 	}
 	j := job{
-		identifier: r.identifier.V, queueName: r.queueName, payload: orElse(r.payload, "{}"), runAt: orElse(r.runAt, now),
-		priority: orElse(r.priority, 0), maxAttempts: orElse(r.maxAttempts, 25), key: r.jobKey, flags: flagsObject(r.flags),
+		identifier: r.identifier.V, queueName: r.queueName, payload: orElse(r.payload, "{}"),
+		runAt:    orElse(r.runAt, now),
+		priority: orElse(r.priority, 0), maxAttempts: orElse(r.maxAttempts, 25), key: r.jobKey,
+		flags:     flagsObject(r.flags),
 		updatedAt: now,
 	}
 	switch {

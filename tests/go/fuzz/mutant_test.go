@@ -86,7 +86,8 @@ var mutants = []mutant{
 	},
 	{
 		rule: "a deduplicated request changes nothing else", function: "_gw_add_keyed_job",
-		sound: "set revision = j.revision + 1, updated_at", broken: "set priority = 0, revision = j.revision + 1, updated_at",
+		sound:  "set revision = j.revision + 1, updated_at",
+		broken: "set priority = 0, revision = j.revision + 1, updated_at",
 	},
 }
 

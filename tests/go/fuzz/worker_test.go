@@ -118,7 +118,8 @@ func (f *fuzz) administer(ctx context.Context, g generator) error {
 		return nil
 	}
 	message := pick(g, oddTexts)
-	a, err := f.database.call(ctx, "select "+columns+" from graphile_worker.permanently_fail_jobs($1, $2) as j", []int64{j.id}, message)
+	a, err := f.database.call(ctx, "select "+columns+" from graphile_worker.permanently_fail_jobs($1, $2) as j",
+		[]int64{j.id}, message)
 	if err == nil && len(a.rows) != 1 {
 		err = errUntouched
 	}

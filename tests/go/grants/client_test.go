@@ -52,13 +52,15 @@ func aClientOfAProducerAddsJobs(q *queue) {
 	hidden := pgtest.Value[int64](q.t, q.pool, "select id from graphile_worker.jobs")
 
 	one, err := client.Add(ctx, "mail", []string{"mine"}, &shim.AddOptions{
-		QueueName: "q", RunIn: time.Hour, MaxAttempts: 3, JobKey: "k", Priority: 5, Flags: []string{"f"}, JobKeyMode: shim.PreserveRunAt,
+		QueueName: "q", RunIn: time.Hour, MaxAttempts: 3, JobKey: "k", Priority: 5, Flags: []string{"f"},
+		JobKeyMode: shim.PreserveRunAt,
 	})
 	if err != nil {
 		q.t.Fatal(err)
 	}
 	again, err := client.Add(ctx, "mail", nil, &shim.AddOptions{JobKey: "k", JobKeyMode: shim.UnsafeDedupe})
-	if err != nil || again.ID != one.ID || again.TaskIdentifier != "" || one.TaskIdentifier != "mail" || one.QueueName != "q" {
+	if err != nil || again.ID != one.ID || again.TaskIdentifier != "" || one.TaskIdentifier != "mail" ||
+		one.QueueName != "q" {
 		q.t.Errorf("%+v, %+v, %v", one, again, err)
 	}
 	batch, err := client.AddBatch(ctx, "mail", []int{1}, &shim.AddOptions{JobKey: "theirs"})
@@ -82,7 +84,8 @@ func aClientOfAProducerAddsJobs(q *queue) {
 		{Task: "b", Payload: 1, AddOptions: shim.AddOptions{JobKey: "m"}}, {Task: "a"},
 		{Task: "c", Payload: 2, AddOptions: shim.AddOptions{JobKey: "m", JobKeyMode: shim.PreserveRunAt}},
 	})
-	if err != nil || len(many) != 3 || many[0].ID != many[2].ID || many[1].ID == many[0].ID || many[1].TaskIdentifier != "a" {
+	if err != nil || len(many) != 3 || many[0].ID != many[2].ID || many[1].ID == many[0].ID ||
+		many[1].TaskIdentifier != "a" {
 		q.t.Errorf("%+v, %v", many, err)
 	}
 	q.wantJobs(`mail ["hidden", 1] theirs 25 0 1; mail ["mine"] q k 3 5 1; c 2 m 25 0 1; a {} 25 0 0`)
@@ -96,7 +99,8 @@ func aClientOfAProducerAddsJobs(q *queue) {
 		q.t.Error(err)
 	}
 	var refusal interface{ SQLState() string }
-	if _, err := client.Add(ctx, "mail", nil, &shim.AddOptions{Priority: 40000}); !errors.As(err, &refusal) || refusal.SQLState() != "GWBPR" {
+	if _, err := client.Add(ctx, "mail", nil, &shim.AddOptions{Priority: 40000}); !errors.As(err, &refusal) ||
+		refusal.SQLState() != "GWBPR" {
 		q.t.Errorf("a priority out of range: %v", err)
 	}
 	_, look := client.Job(ctx, one.ID)
@@ -106,7 +110,8 @@ func aClientOfAProducerAddsJobs(q *queue) {
 	_, cancel := client.Cancel(ctx, "", one.ID)
 	_, depth := client.QueueDepth(ctx)
 	notGranted(q.t, map[string]error{
-		"Job": look, "JobByKey": lookByKey, "Remove": remove, "Complete": complete, "Cancel": cancel, "QueueDepth": depth,
+		"Job": look, "JobByKey": lookByKey, "Remove": remove, "Complete": complete, "Cancel": cancel,
+		"QueueDepth":  depth,
 		"ForceUnlock": client.ForceUnlock(ctx, "w"),
 	})
 }
@@ -116,7 +121,8 @@ func aClientOfALimitedProducerAddsJobsOfItsTasks(q *queue) {
 	client := q.client("limited")
 	q.exec(`select S.add_job('other', '{"n":1}', job_key => 'theirs')`)
 	many, err := client.AddMany(ctx, []shim.JobSpec{
-		{Task: "resize-image", Payload: 1}, {Task: "mail", Payload: 2, AddOptions: shim.AddOptions{JobKey: "ours"}}, {Task: "resize-image", Payload: 3},
+		{Task: "resize-image", Payload: 1}, {Task: "mail", Payload: 2, AddOptions: shim.AddOptions{JobKey: "ours"}},
+		{Task: "resize-image", Payload: 3},
 	})
 	if err != nil || len(many) != 3 || many[0].ID >= many[1].ID || many[1].ID >= many[2].ID {
 		q.t.Errorf("%+v, %v", many, err)
@@ -127,7 +133,8 @@ func aClientOfALimitedProducerAddsJobsOfItsTasks(q *queue) {
 	const want = `other {"n":1} theirs 25 0 0; resize-image 1 25 0 0; mail 4 ours 25 0 1; resize-image 3 25 0 0`
 	q.wantJobs(want)
 	var refusal interface{ SQLState() string }
-	if _, err := client.Add(ctx, "mail", nil, &shim.AddOptions{JobKey: "theirs"}); !errors.As(err, &refusal) || refusal.SQLState() != "GWBKT" {
+	if _, err := client.Add(ctx, "mail", nil, &shim.AddOptions{JobKey: "theirs"}); !errors.As(err, &refusal) ||
+		refusal.SQLState() != "GWBKT" {
 		q.t.Errorf("the key of another task: %v", err)
 	}
 	_, add := client.Add(ctx, "other", nil, nil)
@@ -140,7 +147,8 @@ func aClientOfALimitedProducerAddsJobsOfItsTasks(q *queue) {
 
 	// Rights are granted and revoked while a client is in use.
 	grant := func(tasks ...string) {
-		if _, err := q.migrator().Grant(ctx, migrate.Grants{Producers: []string{q.roles["limited"]}, Tasks: tasks}); err != nil {
+		if _, err := q.migrator().Grant(ctx, migrate.Grants{Producers: []string{q.roles["limited"]},
+			Tasks: tasks}); err != nil {
 			q.t.Fatal(err)
 		}
 	}
@@ -208,7 +216,8 @@ func TestProducersOfAllTasksDecideByKeys(t *testing.T) {
 	t.Parallel()
 	q := newQueue(t, oddSchema, nil)
 	q.grant()
-	client := shim.NewClient(q.poolAs("producer"), shim.ClientConfig{Schema: q.schema + "_api", Propagator: carrier{"ignored"}})
+	client := shim.NewClient(q.poolAs("producer"), shim.ClientConfig{Schema: q.schema +
+		"_api", Propagator: carrier{"ignored"}})
 	for call, isNew := range []bool{true, false} {
 		job, err := client.AddOnce(t.Context(), "mail", nil, "k", time.Hour, nil)
 		if err != nil || job.IsNew != isNew {
@@ -225,7 +234,8 @@ func TestClientsOfProducersAddJobsWhateverTheNameOfTheSchema(t *testing.T) {
 	t.Parallel()
 	q := newQueue(t, oddSchema, nil)
 	q.grant()
-	specs := []shim.JobSpec{{Task: "mail", Payload: "it's"}, {Task: "resize-image", AddOptions: shim.AddOptions{JobKey: "k"}}}
+	specs := []shim.JobSpec{{Task: "mail", Payload: "it's"},
+		{Task: "resize-image", AddOptions: shim.AddOptions{JobKey: "k"}}}
 	for _, kind := range []string{"producer", "limited"} {
 		if jobs, err := q.client(kind).AddMany(t.Context(), specs); err != nil || len(jobs) != 2 {
 			t.Errorf("%s: %+v, %v", kind, jobs, err)

@@ -20,7 +20,8 @@ func TestThePrintedSQLDoesTheSameByHand(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if n := pgtest.Value[int64](t, q.pool, q.text("select count(*) from S._gw_grants")); grants.Tasks == nil && n != 0 {
+		if n := pgtest.Value[int64](t, q.pool, q.text("select count(*) from S._gw_grants")); grants.Tasks == nil &&
+			n != 0 {
 			t.Fatal("printing the grants has changed something")
 		}
 		pgtest.Exec(t, q.pool, text)
@@ -42,7 +43,8 @@ func TestRevokeTakesFromSomeOrFromAll(t *testing.T) {
 	if err != nil || len(done.Granted) != 4 {
 		t.Fatalf("%+v, %v", done, err)
 	}
-	if lines := strings.Join(q.effective("API"), "\n"); strings.Contains(lines, "producer") || strings.Contains(lines, " limited") ||
+	if lines := strings.Join(q.effective("API"), "\n"); strings.Contains(lines, "producer") ||
+		strings.Contains(lines, " limited") ||
 		strings.Contains(lines, "enqueue") || !strings.Contains(lines, "execute get_job_batch: worker") {
 		t.Errorf("left: %s", lines)
 	}
@@ -64,7 +66,8 @@ func TestRevokeTakesFromSomeOrFromAll(t *testing.T) {
 // wantNothing checks that roles have no more rights than in a queue without any grants.
 func (q *queue) wantNothing() {
 	q.t.Helper()
-	if n := pgtest.Value[int64](q.t, q.pool, "select count(*) from pg_namespace where nspname = $1", q.schema+"_api"); n != 0 {
+	if n := pgtest.Value[int64](q.t, q.pool, "select count(*) from pg_namespace where nspname = $1",
+		q.schema+"_api"); n != 0 {
 		q.t.Error("the roles' schema still exists")
 	}
 	if got := q.effective("S"); len(got) > 0 {
@@ -72,7 +75,8 @@ func (q *queue) wantNothing() {
 	}
 	if closed := q.lines(`
 		select p.proname::text from pg_proc as p
-		 where p.pronamespace = 'S'::regnamespace and not has_function_privilege('` + q.roles["bystander"] + `', p.oid, 'execute')`); len(closed) > 0 {
+		 where p.pronamespace = 'S'::regnamespace and not has_function_privilege('` + q.roles["bystander"] +
+		`', p.oid, 'execute')`); len(closed) > 0 {
 		q.t.Errorf("changed: %q", closed)
 	}
 }
@@ -85,12 +89,14 @@ func TestWhatAQueueThatWasDroppedLeftForRolesIsRemoved(t *testing.T) {
 		q.exec("drop schema " + quote(schema) + " cascade")
 		q.exec("create schema theirs")
 		left := func() int64 {
-			return pgtest.Value[int64](t, q.pool, "select count(*) from pg_proc where pronamespace = $1::text::regnamespace", quote(schema+"_api"))
+			return pgtest.Value[int64](t, q.pool,
+				"select count(*) from pg_proc where pronamespace = $1::text::regnamespace", quote(schema+"_api"))
 		}
 		if left() == 0 {
 			t.Fatal("nothing is left: this test would check nothing")
 		}
-		if _, err := q.migrator().Revoke(t.Context(), q.roles["worker"]); err == nil || !strings.Contains(err.Error(), "the queue was dropped") {
+		if _, err := q.migrator().Revoke(t.Context(), q.roles["worker"]); err == nil ||
+			!strings.Contains(err.Error(), "the queue was dropped") {
 			t.Errorf("of one role: %v", err)
 		}
 		q.exec("create view theirs.seen as select * from API.jobs")
@@ -99,13 +105,15 @@ func TestWhatAQueueThatWasDroppedLeftForRolesIsRemoved(t *testing.T) {
 		}
 		q.exec("drop view theirs.seen")
 		text, err := q.migrator().RevokeSQL(t.Context())
-		if err != nil || !strings.HasSuffix(text, "drop schema "+pgtest.Value[string](t, q.pool, "select quote_ident($1)", schema+"_api")+";\n") || left() == 0 {
+		if err != nil || !strings.HasSuffix(text, "drop schema "+pgtest.Value[string](t, q.pool,
+			"select quote_ident($1)", schema+"_api")+";\n") || left() == 0 {
 			t.Errorf("%v, printed:\n%s", err, text)
 		}
 		if _, err := q.migrator().Revoke(t.Context()); err != nil {
 			t.Error(err)
 		}
-		if n := pgtest.Value[int64](t, q.pool, "select count(*) from pg_namespace where nspname = $1", schema+"_api"); n != 0 {
+		if n := pgtest.Value[int64](t, q.pool, "select count(*) from pg_namespace where nspname = $1",
+			schema+"_api"); n != 0 {
 			t.Error("the roles' schema still exists")
 		}
 		if _, err := q.migrator().Revoke(t.Context()); !isRefusal(err, migrate.ReasonAbsent) {
@@ -131,7 +139,8 @@ func TestTheTasksOfAProducerCanBeChanged(t *testing.T) {
 	q.grant()
 	grant := func(tasks ...string) {
 		t.Helper()
-		done, err := q.migrator().Grant(t.Context(), migrate.Grants{Producers: []string{q.roles["limited"]}, Tasks: tasks})
+		done, err := q.migrator().Grant(t.Context(), migrate.Grants{Producers: []string{q.roles["limited"]},
+			Tasks: tasks})
 		if err != nil || !slices.ContainsFunc(done.Granted, func(g migrate.Granted) bool {
 			return g.Role == q.roles["limited"] && slices.Equal(g.Tasks, tasks)
 		}) {
@@ -165,13 +174,16 @@ func TestWhatCannotBeGrantedIsRefusedAndNothingIsChanged(t *testing.T) {
 		"the owner":      {migrate.Grants{Workers: []string{q.roles["owner"]}}, "or the owner of the queue"},
 		"a member of it": {migrate.Grants{Admins: []string{q.roles["admin"]}}, "or a member of its owner"},
 		"a superuser":    {migrate.Grants{Producers: []string{superuser}}, "is a superuser"},
-		"a long task":    {migrate.Grants{Producers: []string{q.roles["producer"]}, Tasks: []string{strings.Repeat("x", 56)}}, "at most 63 bytes"},
-		"an empty task":  {migrate.Grants{Producers: []string{q.roles["producer"]}, Tasks: []string{""}}, "at most 63 bytes"},
+		"a long task": {migrate.Grants{Producers: []string{q.roles["producer"]},
+			Tasks: []string{strings.Repeat("x", 56)}}, "at most 63 bytes"},
+		"an empty task": {migrate.Grants{Producers: []string{q.roles["producer"]}, Tasks: []string{""}},
+			"at most 63 bytes"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			c.grants.Monitors = []string{q.roles["monitor"]}
 			_, err := q.migrator().Grant(t.Context(), c.grants)
-			if err == nil || !strings.Contains(err.Error(), c.problem) || !strings.Contains(err.Error(), "nothing is changed") {
+			if err == nil || !strings.Contains(err.Error(), c.problem) ||
+				!strings.Contains(err.Error(), "nothing is changed") {
 				t.Errorf("got %v", err)
 			}
 		})

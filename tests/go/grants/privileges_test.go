@@ -164,7 +164,8 @@ func (q *queue) effective(schema string) []string {
 	for _, kind := range []string{"function", "relation"} {
 		for _, line := range q.roleLines(schema, kind) {
 			thing, roles, _ := strings.Cut(line, ": ")
-			may := slices.DeleteFunc(strings.Split(roles, ", "), func(role string) bool { return !strings.Contains(usage, role) })
+			may := slices.DeleteFunc(strings.Split(roles, ", "),
+				func(role string) bool { return !strings.Contains(usage, role) })
 			if len(may) > 0 {
 				found = append(found, thing+": "+strings.Join(may, ", "))
 			}
@@ -212,7 +213,8 @@ func (q *queue) roleLines(schema, kind string) []string {
 	things = strings.ReplaceAll(things, ".right", `."right"`)
 	things = strings.ReplaceAll(things, "(right)", `("right")`)
 	return q.lines(`
-		with pg_temp_kinds (kind, name) as (values ` + strings.Join(names, ", ") + `), found (thing, kind) as (` + things + `)
+		with pg_temp_kinds (kind, name) as (values ` + strings.Join(names, ", ") + `), found (thing, kind) as (` +
+		things + `)
 		select f.thing || ': ' || string_agg(distinct f.kind, ', ' order by f.kind)
 		  from found as f
 		 group by f.thing
@@ -225,5 +227,6 @@ func (q *queue) lines(query string) []string {
 	literal := func(name string) string { return "'" + strings.ReplaceAll(quote(name), "'", "''") + "'" }
 	query = strings.ReplaceAll(query, "'API'", literal(q.schema+"_api"))
 	query = strings.ReplaceAll(query, "'S'", literal(q.schema))
-	return pgtest.Value[[]string](q.t, q.pool, q.text("select coalesce(array_agg(l.line), '{}') from ("+query+") as l (line)"))
+	return pgtest.Value[[]string](q.t, q.pool,
+		q.text("select coalesce(array_agg(l.line), '{}') from ("+query+") as l (line)"))
 }

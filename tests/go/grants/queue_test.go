@@ -39,7 +39,8 @@ func newQueue(t *testing.T, schema string, prepare func(*queue)) *queue {
 	database := pgtest.EmptyDatabase(t)
 	q.url = database
 	q.admin = pgtest.Pool(t, database)
-	q.execAs(q.admin, fmt.Sprintf("grant create on database %s to {owner}", quote(q.admin.Config().ConnConfig.Database)))
+	q.execAs(q.admin, fmt.Sprintf("grant create on database %s to {owner}",
+		quote(q.admin.Config().ConnConfig.Database)))
 	q.pool = pgtest.Pool(t, q.as("owner"))
 	if prepare != nil {
 		prepare(q)
@@ -103,7 +104,8 @@ func (q *queue) migratorAs(kind string) *migrate.Migrator {
 func (q *queue) everybody() migrate.Grants {
 	return migrate.Grants{
 		Producers: []string{q.roles["producer"]}, Workers: []string{q.roles["worker"]},
-		Schedulers: []string{q.roles["scheduler"]}, Monitors: []string{q.roles["monitor"]}, Admins: []string{q.roles["admin"]},
+		Schedulers: []string{q.roles["scheduler"]}, Monitors: []string{q.roles["monitor"]},
+		Admins: []string{q.roles["admin"]},
 	}
 }
 

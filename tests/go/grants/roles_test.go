@@ -55,7 +55,8 @@ func aProducerEnqueuesAndLearnsNothingButTheId(q *queue) {
 	}
 	for _, statement := range []string{
 		"select S.add_job('task')", "select * from S.jobs", "select * from S._private_jobs", "truncate S._private_jobs",
-		"select S._gw_apply_grants()", "select * from API.jobs", "select API.get_job('me')", "select API._gw_breaking_revision()",
+		"select S._gw_apply_grants()", "select * from API.jobs", "select API.get_job('me')",
+		"select API._gw_breaking_revision()",
 		"select * from API.queue_stats()", `create table API.mine (n integer)`, "select API.remove_job('k')",
 	} {
 		q.refused(producer, "42501", statement)
@@ -105,11 +106,13 @@ func aLimitedProducerTouchesNoOtherTaskInARace(q *queue) {
 		}
 		answer := make(chan error)
 		go func() {
-			_, err := limited.Exec(q.t.Context(), q.text("select API.enqueue_mail(job_key => '"+key+"', job_key_mode => "+mode+")"))
+			_, err := limited.Exec(q.t.Context(),
+				q.text("select API.enqueue_mail(job_key => '"+key+"', job_key_mode => "+mode+")"))
 			answer <- err
 		}()
 		pgtest.Await(q.t, q.admin, `
-			select count(*) = 1 from pg_stat_activity where usename = $1 and wait_event_type = 'Lock'`, q.roles["limited"])
+			select count(*) = 1 from pg_stat_activity where usename = $1 and wait_event_type = 'Lock'`,
+			q.roles["limited"])
 		if err := tx.Commit(q.t.Context()); err != nil {
 			q.t.Fatal(err)
 		}
@@ -142,7 +145,8 @@ func aMonitorSeesNoPayloadKeyFlagOrError(q *queue) {
 		union all
 		select format('API.%I', c.relname)
 		  from pg_class as c
-		 where c.relnamespace = 'API'::regnamespace and has_table_privilege('` + q.roles["monitor"] + `', c.oid, 'select')`)
+		 where c.relnamespace = 'API'::regnamespace and has_table_privilege('` + q.roles["monitor"] +
+		`', c.oid, 'select')`)
 	q.exec("select S._gw_take_sample()")
 	if len(readable) < 8 {
 		q.t.Errorf("only %q", readable)
@@ -157,7 +161,8 @@ func aMonitorSeesNoPayloadKeyFlagOrError(q *queue) {
 		}
 	}
 	q.exec(`update S._private_jobs as j set run_at = now() + interval '1 day' where j.locked_at is null and j.attempts < j.max_attempts`)
-	states := pgtest.Value[string](q.t, monitor, `select string_agg(distinct j.state, ' ' order by j.state) from graphile_worker_api.jobs as j`)
+	states := pgtest.Value[string](q.t, monitor,
+		`select string_agg(distinct j.state, ' ' order by j.state) from graphile_worker_api.jobs as j`)
 	if states != "failed running scheduled" {
 		q.t.Errorf("states: %s", states)
 	}
@@ -169,7 +174,8 @@ func aMonitorSeesNoPayloadKeyFlagOrError(q *queue) {
 func aSchedulerSetsUpRecurringJobs(q *queue) {
 	scheduler := q.poolAs("scheduler")
 	q.execAs(scheduler, `select API.cron_schedule('nightly', '0 3 * * *', 'task'), API.cron_pause('nightly'), API.cron_resume('nightly')`)
-	rows, err := scheduler.Query(q.t.Context(), "select s.identifier from graphile_worker_api.cron_schedules as s where s.next_run > now()")
+	rows, err := scheduler.Query(q.t.Context(),
+		"select s.identifier from graphile_worker_api.cron_schedules as s where s.next_run > now()")
 	if err != nil {
 		q.t.Fatal(err)
 	}

@@ -85,7 +85,8 @@ func waitingCostsOthersNothing(q *queue) {
 				return
 			default:
 			}
-			sql := []string{"select API.await_jobs('{}')", "select API.await_jobs('{1,2}')", "begin; select API.await_jobs('{}'); rollback"}[calls%3]
+			sql := []string{"select API.await_jobs('{}')", "select API.await_jobs('{1,2}')",
+				"begin; select API.await_jobs('{}'); rollback"}[calls%3]
 			if _, err := attacker.Exec(q.t.Context(), q.text(sql)); err != nil {
 				q.t.Errorf("%s: %v", sql, err)
 			}
@@ -117,7 +118,8 @@ func waitingCostsOthersNothing(q *queue) {
 	defer func() { _ = waiting.Rollback(q.t.Context()) }()
 	var watches bool
 	id := pgtest.Value[int64](q.t, q.pool, q.text("select max(id) from S._private_jobs"))
-	if err := waiting.QueryRow(q.t.Context(), q.text("select API.await_jobs(array[$1::bigint])"), id).Scan(&watches); err != nil || watches {
+	if err := waiting.QueryRow(q.t.Context(), q.text("select API.await_jobs(array[$1::bigint])"),
+		id).Scan(&watches); err != nil || watches {
 		q.t.Errorf("a stranger that waits has created the trigger (%v)", err)
 	}
 	q.exec("set lock_timeout = '5s'; select S.add_job('b'); reset lock_timeout")

@@ -135,8 +135,10 @@ func TestGwRunsCommandsWorkUnderTheRoleOfAnAdminAndOfAMonitor(t *testing.T) {
 	}
 	doctor := []string{"doctor", "--fail-on", "never"} // sessions of other tests are on this server
 	for _, args := range [][]string{
-		{"stats"}, {"tasks"}, {"queues"}, {"workers"}, doctor, {"jobs"}, {"show", "1"}, {"cron", "list"}, {"fail", "--yes", "1"},
-		{"retry", "--yes", "1"}, {"reschedule", "--yes", "--in", "1h", "2"}, {"complete", "--yes", "3"}, {"unlock", "--yes", "w"},
+		{"stats"}, {"tasks"}, {"queues"}, {"workers"}, doctor, {"jobs"}, {"show", "1"}, {"cron", "list"},
+		{"fail", "--yes", "1"},
+		{"retry", "--yes", "1"}, {"reschedule", "--yes", "--in", "1h", "2"}, {"complete", "--yes", "3"},
+		{"unlock", "--yes", "w"},
 	} {
 		if output, err := call("admin", args...); err != nil {
 			t.Errorf("%s: %v\n%s", args, err, output)
@@ -153,7 +155,8 @@ func TestGwRunsCommandsWorkUnderTheRoleOfAnAdminAndOfAMonitor(t *testing.T) {
 		}
 	}
 	output, err := call("monitor", "show", "1")
-	if err == nil || !strings.Contains(output, "permission denied") || !strings.Contains(output, "; gw-migrate grants") {
+	if err == nil || !strings.Contains(output, "permission denied") ||
+		!strings.Contains(output, "; gw-migrate grants") {
 		t.Errorf("a monitor sees a job: %v\n%s", err, output)
 	}
 }

@@ -33,7 +33,8 @@ tasks:
 	}))
 	defer server.Close()
 	env := map[string]string{"SERVER": server.URL, "DATABASE_URL": databaseURL}
-	start(t, env, "--config", filepath.Join(dir, "gw.yaml"), "--tasks", filepath.Join(dir, "tasks"), "-j", "3", "--log-format", "json")
+	start(t, env, "--config", filepath.Join(dir, "gw.yaml"), "--tasks", filepath.Join(dir, "tasks"), "-j", "3",
+		"--log-format", "json")
 	for _, task := range []string{"program", "web", "query"} {
 		addJob(t, pool, task, "{}")
 	}
@@ -54,7 +55,8 @@ tasks:
 	got := pgtest.Value[string](t, pool, `
 		select string_agg(j.task_identifier || ' ' || j.last_error, e'\n' order by j.task_identifier) from graphile_worker.list_jobs() as j`)
 	for _, want := range []string{
-		"program job canceled: wrong customer: exit code 3\ntold to end", "query public.slow: job canceled: wrong customer",
+		"program job canceled: wrong customer: exit code 3\ntold to end",
+		"query public.slow: job canceled: wrong customer",
 		"web POST ${SERVER}/: job canceled: wrong customer", // as written in the file
 	} {
 		if !strings.Contains(got, want) {

@@ -18,7 +18,8 @@ import (
 	"github.com/gwsql/gw/internal/pgtest"
 )
 
-var checksumsOf = flag.String("checksums.of", "net", "the `folder` of Go's library whose files get their checksums; empty for all of it, which takes minutes")
+var checksumsOf = flag.String("checksums.of", "net",
+	"the `folder` of Go's library whose files get their checksums; empty for all of it, which takes minutes")
 
 // The example runs on every file of a part of Go's library, with two workers, one of which is killed half-way.
 func TestTheChecksumsExampleSurvivesTheDeathOfAWorker(t *testing.T) {

@@ -29,8 +29,10 @@ func TestThePersistentExamplesServeTheirTasks(t *testing.T) {
 	databaseURL := pgtest.Database(t)
 	pool := pgtest.Pool(t, databaseURL)
 	node := filepath.Dir(nodegw.Node(t))
-	p := prepare(t, nil, "-c", databaseURL, "--config", "../../../examples/persistent/gw.yaml", "--log-format", "json", "-j", "4")
-	p.cmd.Env = append(p.cmd.Env, "PATH="+os.Getenv("PATH")+string(os.PathListSeparator)+node, "PYTHONDONTWRITEBYTECODE=1")
+	p := prepare(t, nil, "-c", databaseURL, "--config", "../../../examples/persistent/gw.yaml", "--log-format", "json",
+		"-j", "4")
+	p.cmd.Env = append(p.cmd.Env, "PATH="+os.Getenv("PATH")+string(os.PathListSeparator)+node,
+		"PYTHONDONTWRITEBYTECODE=1")
 	p.start()
 	for _, task := range []string{"greet/python", "greet/node"} {
 		pgtest.Exec(t, pool, `select graphile_worker.add_job($1, json_build_object('name', $1 || n)) from generate_series(1, 20) as n`, task)

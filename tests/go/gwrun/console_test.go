@@ -51,7 +51,8 @@ func TestTheConsoleShowsTheQueueAndRecordsWhatIsDoneUntilItIsStopped(t *testing.
 	databaseURL := pgtest.Database(t)
 	pool := pgtest.Pool(t, databaseURL)
 	pgtest.Exec(t, pool, `select graphile_worker.add_job('letter')`)
-	p := start(t, map[string]string{"DATABASE_URL": databaseURL}, "ui", "--http", "127.0.0.1:0", "--name", "letters", "--link", "eu=https://eu.example.com")
+	p := start(t, map[string]string{"DATABASE_URL": databaseURL}, "ui", "--http", "127.0.0.1:0", "--name", "letters",
+		"--link", "eu=https://eu.example.com")
 	console := consoleURL(t, &p.stdout, "Console: ")
 	awaitPage(t, console+"jobs", "letter")
 	awaitPage(t, console+"help", "<b>letters</b>")
@@ -63,7 +64,8 @@ func TestTheConsoleShowsTheQueueAndRecordsWhatIsDoneUntilItIsStopped(t *testing.
 		t.Fatal(err)
 	}
 	_ = answer.Body.Close()
-	if answer.StatusCode != http.StatusOK || answer.Request.URL.Path != "/jobs/1" && answer.Request.URL.Path != "/operations" {
+	if answer.StatusCode != http.StatusOK || answer.Request.URL.Path != "/jobs/1" &&
+		answer.Request.URL.Path != "/operations" {
 		t.Errorf("the action leads to %s: %s", answer.Request.URL, answer.Status)
 	}
 	pgtest.Await(t, pool, `

@@ -19,7 +19,8 @@ func TestAWorkerThatIsKilledTakesItsProgramsWithIt(t *testing.T) {
 	<-p.ended
 	waitGone(t, pid)
 	// The job stays locked until another worker frees it.
-	if !pgtest.Value[bool](t, pool, "select locked_at is not null from graphile_worker._private_jobs where id = $1", id) {
+	if !pgtest.Value[bool](t, pool, "select locked_at is not null from graphile_worker._private_jobs where id = $1",
+		id) {
 		t.Error("the job is not locked")
 	}
 }

@@ -33,7 +33,8 @@ func TestACrontabIsCheckedWithItsNextRunsInBothClocks(t *testing.T) {
 	url := pgtest.Database(t)
 	pool := pgtest.Pool(t, url)
 	year := pgtest.Value[int](t, pool, "select extract(year from now() at time zone 'UTC')::int")
-	stdout, stderr, err := checkCrontab(t, "0 0 1 1 * yearly\n30 8 1 7 * berlin ?tz=Europe/Berlin\n0 0 30 2 * never\n", "-c", url)
+	stdout, stderr, err := checkCrontab(t, "0 0 1 1 * yearly\n30 8 1 7 * berlin ?tz=Europe/Berlin\n0 0 30 2 * never\n",
+		"-c", url)
 	if err != nil {
 		t.Fatalf("%v\n%s", err, stderr)
 	}
@@ -50,7 +51,8 @@ func TestACrontabIsCheckedWithItsNextRunsInBothClocks(t *testing.T) {
 	}
 	for i := range 5 {
 		at := first.AddDate(i, 0, 0)
-		want.WriteString("  " + at.Format("Mon 2006-01-02 15:04") + " UTC, " + at.Format("Mon 2006-01-02") + " 08:30 Europe/Berlin\n")
+		want.WriteString("  " + at.Format("Mon 2006-01-02 15:04") + " UTC, " + at.Format("Mon 2006-01-02") +
+			" 08:30 Europe/Berlin\n")
 	}
 	want.WriteString("line 3: 0 0 30 2 * never\n  never runs\ncrontab is valid: 3 items.\n")
 	if stdout != want.String() {

@@ -156,7 +156,8 @@ func TestOnceRunsNoCron(t *testing.T) {
 // cron runs a command of gw-run cron.
 func cron(t *testing.T, databaseURL string, args ...string) (output string, err error) {
 	t.Helper()
-	cmd := exec.Command(pgtest.Program(t, "gw-run"), slices.Concat([]string{"cron"}, args, []string{"-c", databaseURL})...)
+	cmd := exec.Command(pgtest.Program(t, "gw-run"), slices.Concat([]string{"cron"}, args,
+		[]string{"-c", databaseURL})...)
 	cmd.Env = environment(nil)
 	text, err := cmd.CombinedOutput()
 	return string(text), err

@@ -60,7 +60,8 @@ func TestTheDemoLeavesOnlyTheQueueInADatabaseThatItWasGiven(t *testing.T) {
 	p := start(t, map[string]string{"DATABASE_URL": databaseURL}, "demo", "--once")
 	p.wantExit(0)
 	p.stdout.wait(t, "which database it uses", func(line string) bool {
-		return strings.HasPrefix(line, "Database: postgres://") && strings.HasSuffix(line, " (from DATABASE_URL), schema graphile_worker")
+		return strings.HasPrefix(line, "Database: postgres://") &&
+			strings.HasSuffix(line, " (from DATABASE_URL), schema graphile_worker")
 	})
 	p.stdout.wait(t, "that the queue stays", func(line string) bool {
 		return strings.HasSuffix(line, "drop schema graphile_worker cascade")
@@ -76,7 +77,10 @@ func TestTheDemoLeavesOnlyTheQueueInADatabaseThatItWasGiven(t *testing.T) {
 	pgtest.Exec(t, pool, "create schema gw_demo create table guests (id int)")
 	p = start(t, map[string]string{"DATABASE_URL": databaseURL}, "demo", "--once", "--existing")
 	p.wantExit(1)
-	p.stderr.wait(t, "about the schema", func(line string) bool { return strings.Contains(line, "drop schema gw_demo") })
+	p.stderr.wait(t, "about the schema", func(line string) bool {
+		return strings.Contains(line,
+			"drop schema gw_demo")
+	})
 	pgtest.Exec(t, pool, "select from gw_demo.guests")
 }
 
@@ -93,7 +97,8 @@ func TestTheDemoTouchesAQueueThatExistsOnlyWhenItIsToldTo(t *testing.T) {
 	} {
 		p.wantExit(1)
 		p.stderr.wait(t, "about the queue", func(line string) bool {
-			return strings.Contains(line, "schema graphile_worker already contains a queue") && strings.Contains(line, "--existing")
+			return strings.Contains(line, "schema graphile_worker already contains a queue") &&
+				strings.Contains(line, "--existing")
 		})
 	}
 	if !pgtest.Value[bool](t, pool, `select count(*) = 1 and max(j.attempts) = 0 and to_regnamespace('gw_demo') is null

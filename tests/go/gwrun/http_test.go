@@ -61,11 +61,13 @@ func (p *process) awaitReadiness(want int) health {
 func TestAWorkerWithoutItsDatabaseIsAliveAndNotReady(t *testing.T) {
 	pgtest.OnOneVersion(t)
 	t.Parallel()
-	for name, options := range map[string][]string{"listening": nil, "polling": {"--no-listen", "--poll-interval", "20"}} {
+	for name, options := range map[string][]string{"listening": nil, "polling": {"--no-listen", "--poll-interval",
+		"20"}} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			databaseURL := pgtest.Database(t)
-			p := work(t, databaseURL, tasks(t, map[string]string{"short": "exit 0"}), append(options, "--http", "127.0.0.1:0")...)
+			p := work(t, databaseURL, tasks(t, map[string]string{"short": "exit 0"}),
+				append(options, "--http", "127.0.0.1:0")...)
 			if answer := p.awaitReadiness(http.StatusOK); answer.Status != "ok" || answer.Reasons != nil {
 				t.Errorf("ready, with %+v", answer)
 			}
@@ -112,12 +114,14 @@ func TestAWorkerThatStopsIsAliveAndNotReady(t *testing.T) {
 	t.Parallel()
 	databaseURL := pgtest.Database(t)
 	gate := newGate(t)
-	p := work(t, databaseURL, tasks(t, map[string]string{"long": `echo started; read -r word < '` + gate + `'`}), "--http", "127.0.0.1:0")
+	p := work(t, databaseURL, tasks(t, map[string]string{"long": `echo started; read -r word < '` + gate + `'`}),
+		"--http", "127.0.0.1:0")
 	addJob(t, pgtest.Pool(t, databaseURL), "long", "{}")
 	p.waitLog("started")
 	p.awaitReadiness(http.StatusOK)
 	p.signal(syscall.SIGTERM)
-	if answer := p.awaitReadiness(http.StatusServiceUnavailable); strings.Join(answer.Reasons, "") != "the worker is stopping" {
+	if answer := p.awaitReadiness(http.StatusServiceUnavailable); strings.Join(answer.Reasons,
+		"") != "the worker is stopping" {
 		t.Errorf("not ready, with %+v", answer)
 	}
 	if code, body := p.get("/livez"); code != http.StatusOK {
@@ -166,9 +170,11 @@ func TestAnAddressThatIsTakenIsAnErrorAtOnce(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer taken.Close()
-	p := work(t, "postgres:///unused?host=/nowhere", tasks(t, map[string]string{"short": "exit 0"}), "--http", taken.Addr().String())
+	p := work(t, "postgres:///unused?host=/nowhere", tasks(t, map[string]string{"short": "exit 0"}), "--http",
+		taken.Addr().String())
 	p.wantExit(1)
-	if stderr := p.stderr.String(); !strings.Contains(stderr, "--http "+taken.Addr().String()) || !strings.Contains(stderr, "address already in use") {
+	if stderr := p.stderr.String(); !strings.Contains(stderr, "--http "+taken.Addr().String()) ||
+		!strings.Contains(stderr, "address already in use") {
 		t.Errorf("it says %s", stderr)
 	}
 }

@@ -71,7 +71,8 @@ func TestAsTheProcess1TheWorkerReapsWhatItsTasksLeaveBehind(t *testing.T) {
 	pgtest.Exec(t, pool, `select graphile_worker.add_job('orphan') from generate_series(1, 40)`)
 	fail := addJob(t, pool, "fail", "{}")
 	pgtest.Await(t, pool, `select not exists (select from graphile_worker.jobs where task_identifier = 'orphan')`)
-	pgtest.Await(t, pool, `select last_error = 'exit code 3' from graphile_worker.jobs where id = $1`, fail) // tasks keep their exit codes
+	pgtest.Await(t, pool, `select last_error = 'exit code 3' from graphile_worker.jobs where id = $1`,
+		fail) // tasks keep their exit codes
 	var left []string
 	for began := time.Now(); time.Since(began) < 20*time.Second; time.Sleep(20 * time.Millisecond) {
 		if left = childrenOf(t, p.cmd.Process.Pid); len(left) == 1 {
@@ -100,7 +101,8 @@ func TestAsTheProcess1TheWorkerStopsAsAnyOther(t *testing.T) {
 			t.Parallel()
 			databaseURL := pgtest.Database(t)
 			pool := pgtest.Pool(t, databaseURL)
-			p := startAsInit(t, databaseURL, tasks(t, map[string]string{"a": `echo started; exec sleep 1000`}), "--grace", c.grace)
+			p := startAsInit(t, databaseURL, tasks(t, map[string]string{"a": `echo started; exec sleep 1000`}),
+				"--grace", c.grace)
 			id := addJob(t, pool, "a", "{}")
 			p.waitLog("started")
 			for _, signal := range c.signals {
@@ -119,7 +121,8 @@ func TestTheFolderForTheResultOfAKilledWorkerIsRemovedByTheNext(t *testing.T) {
 	databaseURL, folder := pgtest.Database(t), t.TempDir()
 	pool := pgtest.Pool(t, databaseURL)
 	env := map[string]string{"TMPDIR": folder}
-	args := []string{"-c", databaseURL, "--tasks", tasks(t, map[string]string{"a": `echo started; exec sleep 1000`}), "--log-format", "json"}
+	args := []string{"-c", databaseURL, "--tasks", tasks(t, map[string]string{"a": `echo started; exec sleep 1000`}),
+		"--log-format", "json"}
 	p := start(t, env, args...)
 	addJob(t, pool, "a", "{}")
 	p.waitLog("started")

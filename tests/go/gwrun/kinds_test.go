@@ -36,7 +36,8 @@ tasks:
 	}))
 	defer server.Close()
 	env := map[string]string{"SERVER": server.URL, "DATABASE_URL": databaseURL}
-	args := []string{"--config", filepath.Join(dir, "gw.yaml"), "--tasks", filepath.Join(dir, "tasks"), "--log-format", "json"}
+	args := []string{"--config", filepath.Join(dir, "gw.yaml"), "--tasks", filepath.Join(dir, "tasks"), "--log-format",
+		"json"}
 
 	p := start(t, env, args...)
 	p.wantExit(1)

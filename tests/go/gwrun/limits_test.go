@@ -44,7 +44,8 @@ func TestALimitOfTheConfigFileHoldsForAllWorkersTogether(t *testing.T) {
 	pgtest.Exec(t, pool, `select graphile_worker.add_job('call') from generate_series(1, 60)`) // before there is a limit
 	var workers []*process
 	for range 2 {
-		p := prepare(t, nil, "-c", databaseURL, "--tasks", filepath.Join(dir, "tasks"), "--log-format", "json", "-j", "8", "--poll-interval", "1h")
+		p := prepare(t, nil, "-c", databaseURL, "--tasks", filepath.Join(dir, "tasks"), "--log-format", "json", "-j",
+			"8", "--poll-interval", "1h")
 		p.cmd.Env = append(p.cmd.Env, "RUNNING="+running)
 		p.start()
 		p.waitLog("worker started")
@@ -163,7 +164,8 @@ func TestAServerThatIsCalledTooOftenIsLeftAlone(t *testing.T) {
 		}
 	}))
 	t.Cleanup(server.Close)
-	dir := configured(t, fmt.Sprintf("limits:\n  api: {tasks: call, max_running: 1}\ntasks:\n  call: {http: %q}\n", server.URL), nil)
+	dir := configured(t, fmt.Sprintf("limits:\n  api: {tasks: call, max_running: 1}\ntasks:\n  call: {http: %q}\n",
+		server.URL), nil)
 	pgtest.Exec(t, pool, `select graphile_worker.add_job('call', max_attempts => 1) from generate_series(1, 10)`)
 	p := work(t, databaseURL, filepath.Join(dir, "tasks"), "-j", "4", "--poll-interval", "1h")
 	pgtest.Await(t, pool, queueIsEmpty)

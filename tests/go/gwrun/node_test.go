@@ -55,7 +55,8 @@ func TestModulesOfTheFolderAreServedAndTakenOverWhenTheyChange(t *testing.T) {
 	})
 	p := runModules(t, databaseURL, dir, "--watch", "-j", "2")
 	pgtest.Await(t, pool, hasTasks, "{other,say,slow,wrong}")
-	if line := p.waitLog("the task's module cannot be loaded, its jobs will fail"); line.Level != "WARN" || line.Task != "wrong" ||
+	if line := p.waitLog("the task's module cannot be loaded, its jobs will fail"); line.Level != "WARN" ||
+		line.Task != "wrong" ||
 		!strings.Contains(line.Error, "its default export is of type object; a task is a function") {
 		t.Errorf("a module without a task is logged as %+v", line)
 	}
@@ -72,7 +73,8 @@ func TestModulesOfTheFolderAreServedAndTakenOverWhenTheyChange(t *testing.T) {
 		t.Errorf("last_error is %q, want %q", got, want)
 	}
 
-	writeFile(t, filepath.Join(dir, "tasks", "say.js"), `module.exports = async (payload, { logger }) => logger.info("second " + payload.n);`)
+	writeFile(t, filepath.Join(dir, "tasks", "say.js"),
+		`module.exports = async (payload, { logger }) => logger.info("second " + payload.n);`)
 	p.waitLog("tasks reloaded")
 	addJob(t, pool, "say", `{"n":3}`)
 	p.waitLog("second 3")
@@ -93,7 +95,8 @@ func TestTheConfigFileNamesModules(t *testing.T) {
 		`export default (payload, { logger }) => { console.log("told " + process.env.WHO + " in " + process.cwd()); };`)
 	p := runModules(t, databaseURL, dir)
 	id := addJob(t, pool, "a/b", "{}")
-	if line := p.waitLog("told them in "); !strings.HasSuffix(line.Msg, "/lib") || line.JobID != id || line.Stream != "stdout" {
+	if line := p.waitLog("told them in "); !strings.HasSuffix(line.Msg, "/lib") || line.JobID != id ||
+		line.Stream != "stdout" {
 		t.Errorf("log line is %+v", line)
 	}
 	pgtest.Await(t, pool, queueIsEmpty)
@@ -113,7 +116,8 @@ func TestWithoutNodeModulesServeNoTaskAndThatIsAWarning(t *testing.T) {
 	if line := p.waitLog("file serves no task"); line.Level != "WARN" {
 		t.Errorf("it is logged as %s", line.Level)
 	}
-	if text := p.stderr.String(); !strings.Contains(text, "it is a module for Node.js, and there is no program node in $PATH") {
+	if text := p.stderr.String(); !strings.Contains(text,
+		"it is a module for Node.js, and there is no program node in $PATH") {
 		t.Errorf("the log is\n%s", text)
 	}
 	writeFile(t, filepath.Join(dir, "gw.yaml"), "tasks:\n  b: {node: tasks/module.js}\n")
@@ -132,7 +136,8 @@ func TestAHelperThatNeedsPgSaysSo(t *testing.T) {
 	dir := modules(t, "", map[string]string{"ask.mjs": `export default async (payload, { query }) => { await query("select 1"); };`})
 	runModules(t, databaseURL, dir)
 	const want = "this helper needs the package pg, which "
-	if got := lastError(t, pool, addJob(t, pool, "ask", "{}")); !strings.HasPrefix(got, want) || !strings.Contains(got, "npm install pg") {
+	if got := lastError(t, pool, addJob(t, pool, "ask", "{}")); !strings.HasPrefix(got, want) ||
+		!strings.Contains(got, "npm install pg") {
 		t.Errorf("last_error is %q", got)
 	}
 }

@@ -22,7 +22,8 @@ func TestAStopLetsRunningJobsFinishAndStartsNoOther(t *testing.T) {
 			databaseURL := pgtest.Database(t)
 			pool := pgtest.Pool(t, databaseURL)
 			gate := newGate(t)
-			p := work(t, databaseURL, tasks(t, map[string]string{"a": `echo started; read -r word < '` + gate + `'; echo finished`}))
+			p := work(t, databaseURL, tasks(t, map[string]string{"a": `echo started; read -r word < '` + gate +
+				`'; echo finished`}))
 			addJob(t, pool, "a", "{}")
 			p.waitLog("started")
 			second := addJob(t, pool, "a", "{}")

@@ -46,7 +46,8 @@ func wantEachOnce(t *testing.T, pool *pgxpool.Pool) {
 		  from (select n from generate_series(1, 20000) as n left join app.effects as e using (n) group by n having count(e.n) <> 1) as wrong`); n > 0 {
 		t.Errorf("%d jobs were not done once", n)
 	}
-	if n := pgtest.Value[int](t, pool, `select count(distinct transaction)::integer from app.effects`); n < 200 || n > 2000 {
+	if n := pgtest.Value[int](t, pool, `select count(distinct transaction)::integer from app.effects`); n < 200 ||
+		n > 2000 {
 		t.Errorf("there were %d transactions for 20000 jobs, want up to 100 jobs in each", n)
 	}
 }

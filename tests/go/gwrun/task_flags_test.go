@@ -41,7 +41,8 @@ func TestForbiddenFlagsOfATaskFollowAQueryOfItsOwn(t *testing.T) {
 
 	pgtest.Exec(t, pool, "create table paused as select 'slow' as flag")
 	p = work(t, databaseURL, filepath.Join(dir, "tasks"), "--poll-interval", "50ms")
-	slow, big, never := addFlagged(t, pool, "a", "slow"), addFlagged(t, pool, "b", "big"), addFlagged(t, pool, "a", "never")
+	slow, big, never := addFlagged(t, pool, "a", "slow"), addFlagged(t, pool, "b", "big"),
+		addFlagged(t, pool, "a", "never")
 	for _, other := range []struct{ task, flag string }{{"a", "big"}, {"b", "slow"}} {
 		pgtest.Await(t, pool, isDone, addFlagged(t, pool, other.task, other.flag))
 	}
@@ -53,7 +54,8 @@ func TestForbiddenFlagsOfATaskFollowAQueryOfItsOwn(t *testing.T) {
 	fast := addFlagged(t, pool, "a", "fast")
 
 	pgtest.Exec(t, pool, "alter table paused rename to resumed")
-	if line := p.waitLog("query for forbidden flags failed, previous flags stay in use"); line.Level != "ERROR" || line.Task != "a" {
+	if line := p.waitLog("query for forbidden flags failed, previous flags stay in use"); line.Level != "ERROR" ||
+		line.Task != "a" {
 		t.Errorf("it is logged as %+v", line)
 	}
 	pgtest.Await(t, pool, isDone, addFlagged(t, pool, "a", "slow"))
@@ -80,7 +82,8 @@ func TestForbiddenFlagsOfATaskChangeWithTheConfigFile(t *testing.T) {
 	writeFile(t, config, "tasks: {a: {forbidden_flags: {query: select flag from paused}}}\n")
 	p.signal(syscall.SIGHUP)
 	p.waitLog("tasks reloaded")
-	pgtest.Await(t, pool, isDone, addFlagged(t, pool, "b", "slow")) // when it has run, the last claim with the previous flags has ended
+	pgtest.Await(t, pool, isDone, addFlagged(t, pool, "b",
+		"slow")) // when it has run, the last claim with the previous flags has ended
 	slow := addFlagged(t, pool, "a", "slow")
 	pgtest.Await(t, pool, isDone, addFlagged(t, pool, "b", "slow"))
 	expectWaiting(t, pool, slow)
@@ -90,7 +93,8 @@ func TestForbiddenFlagsOfATaskChangeWithTheConfigFile(t *testing.T) {
 	t.Log("an invalid query, so that the previous one stays in use")
 	writeFile(t, config, "tasks: {a: {forbidden_flags: {query: select flag from missing}}}\n")
 	p.signal(syscall.SIGHUP)
-	if line := p.waitLog("tasks are invalid, previous ones stay in use"); !strings.Contains(line.Error, "gw.yaml:1:30: ask for forbidden flags") {
+	if line := p.waitLog("tasks are invalid, previous ones stay in use"); !strings.Contains(line.Error,
+		"gw.yaml:1:30: ask for forbidden flags") {
 		t.Errorf("it is logged as %+v", line)
 	}
 	fast := addFlagged(t, pool, "a", "fast")

@@ -49,7 +49,8 @@ func TestAFailureIsStoredWithExitCodeAndStderr(t *testing.T) {
 	pgtest.Await(t, pool, "select last_error is not null from graphile_worker._private_jobs where id = $1", id)
 	wantJob(t, pool, id, 1)
 	const want = "exit code 3\na \uFFFD b\uFFFD"
-	if got := pgtest.Value[string](t, pool, "select last_error from graphile_worker._private_jobs where id = $1", id); got != want {
+	if got := pgtest.Value[string](t, pool, "select last_error from graphile_worker._private_jobs where id = $1",
+		id); got != want {
 		t.Errorf("last_error %q, want %q", got, want)
 	}
 	if !pgtest.Value[bool](t, pool, "select run_at > now() from graphile_worker._private_jobs where id = $1", id) {
@@ -69,7 +70,8 @@ func TestOnceWorksWhatIsRunnableAndEnds(t *testing.T) {
 			pgtest.Exec(t, pool, "select graphile_worker.add_job('a', queue_name => 'q') from generate_series(1, 20)")
 			p := work(t, databaseURL, tasks(t, map[string]string{"a": "exit 0"}), "--once", "-j", "2", "--quiet", mode)
 			p.wantExit(0)
-			left := pgtest.Value[string](t, pool, "select string_agg(task_identifier, ' ' order by id) from graphile_worker.jobs")
+			left := pgtest.Value[string](t, pool,
+				"select string_agg(task_identifier, ' ' order by id) from graphile_worker.jobs")
 			if left != "a other" {
 				t.Errorf("jobs left: %s, want the scheduled job and the job of an unknown task", left)
 			}
@@ -90,7 +92,8 @@ func TestAnEmptyDatabaseIsInstalledInto(t *testing.T) {
 	p.wantExit(1)
 	p.stderr.wait(t, "about gw-migrate", func(line string) bool { return strings.Contains(line, "run gw-migrate") })
 
-	p = start(t, map[string]string{"DATABASE_URL": databaseURL, "GRAPHILE_WORKER_SCHEMA": `odd "name"`}, "--schema-only")
+	p = start(t, map[string]string{"DATABASE_URL": databaseURL, "GRAPHILE_WORKER_SCHEMA": `odd "name"`},
+		"--schema-only")
 	p.wantExit(0)
 	pgtest.Exec(t, pool, `select "odd ""name""".add_job('a')`)
 	work(t, databaseURL, folder, "--schema", `odd "name"`, "--once").wantExit(0)
@@ -109,7 +112,8 @@ func TestGwRunWorksWithASchemaThatIsNewerUnlessItBreaksIt(t *testing.T) {
 	p := work(t, databaseURL, folder, "--once")
 	p.wantExit(0)
 	p.stderr.wait(t, "about the newer schema", func(line string) bool {
-		return strings.Contains(line, "is at version 99, newer than this program") && strings.Contains(line, "works with it")
+		return strings.Contains(line, "is at version 99, newer than this program") &&
+			strings.Contains(line, "works with it")
 	})
 	pgtest.Await(t, pool, queueIsEmpty)
 
@@ -168,7 +172,8 @@ func TestABreakingMigrationEndsTheWorkerWith57(t *testing.T) {
 	// A migration that is not breaking has no effect, although it is announced.
 	announce := func(revision int, breaking bool) {
 		t.Helper()
-		pgtest.Exec(t, pool, "insert into graphile_worker.migrations (id, breaking) values ($1, $2)", revision, breaking)
+		pgtest.Exec(t, pool, "insert into graphile_worker.migrations (id, breaking) values ($1, $2)", revision,
+			breaking)
 		message, err := json.Marshal(map[string]any{"migrationNumber": revision, "breaking": breaking})
 		if err != nil {
 			t.Fatal(err)

@@ -55,7 +55,8 @@ func (r *run) administer(ctx context.Context, s *session) error {
 			e, calls = s.freeLeases(worker)
 		default:
 			e = &event{kind: cleanup}
-			what := pick(s, [][]string{{"DELETE_PERMAFAILED_JOBS"}, {"GC_TASK_IDENTIFIERS"}, {"GC_JOB_QUEUES"}, {"GC_JOB_QUEUES", "DELETE_PERMAFAILED_JOBS"}})
+			what := pick(s, [][]string{{"DELETE_PERMAFAILED_JOBS"}, {"GC_TASK_IDENTIFIERS"}, {"GC_JOB_QUEUES"},
+				{"GC_JOB_QUEUES", "DELETE_PERMAFAILED_JOBS"}})
 			keep := []string{}
 			if r.stopOthers != nil {
 				keep = tasks // a Node worker caches their ids

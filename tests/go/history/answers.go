@@ -19,7 +19,8 @@ func checkAnswers(h *index) []violation {
 		case e.acted(), e.code == unknown, e.code == undone, slices.Contains(allowed, e.code):
 		case e.code == "40001" && e.serializable:
 		default:
-			found = append(found, violation{everyCallIsPolite, fmt.Sprintf("the answer is SQLSTATE %s", e.code), []*event{e}, 0})
+			found = append(found, violation{everyCallIsPolite, fmt.Sprintf("the answer is SQLSTATE %s", e.code),
+				[]*event{e}, 0})
 		}
 	}
 	return found
@@ -33,7 +34,8 @@ func checkEnds(h *index) []violation {
 		end, isThere := h.end[j.id]
 		switch {
 		case isThere && end.available:
-			found = append(found, violation{noJobVanishes, fmt.Sprintf("job %d waits though nothing was left to claim", j.id), nil, j.id})
+			found = append(found, violation{noJobVanishes, fmt.Sprintf("job %d waits though nothing was left to claim",
+				j.id), nil, j.id})
 		case isThere && end.locked:
 			found = append(found, violation{noJobVanishes, fmt.Sprintf("job %d is locked in the end", j.id), nil, j.id})
 		case !isThere && !h.isDeleted(j):

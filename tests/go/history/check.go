@@ -61,7 +61,8 @@ func check(events []*event, end final, limits ...pgtest.Limit) verdict {
 	h.limits = limits
 	v := checkOrder(h)
 	v.violations = slices.Concat(
-		checkRequests(h), checkLeases(h), checkRuns(h), checkDead(h), checkLanes(h), v.violations, checkEnds(h), checkAnswers(h),
+		checkRequests(h), checkLeases(h), checkRuns(h), checkDead(h), checkLanes(h), v.violations, checkEnds(h),
+		checkAnswers(h),
 		checkRunAt(h), checkEffects(h), checkDecisions(h), checkOnce(h), checkDebounce(h), checkThrottle(h))
 	v.excused = map[exception]int{}
 	v.violations = slices.DeleteFunc(v.violations, func(wrong violation) bool {

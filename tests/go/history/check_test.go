@@ -10,15 +10,18 @@ import (
 // added7 is the first event of most histories: request number 1 with a key, added between 10 and 20 as job 7.
 func added7() *event {
 	return &event{
-		kind: add, start: 10, end: 20, keys: []string{"k"}, specs: []spec{{key: "k", mode: "replace", number: 1, task: "t"}},
-		rows: []row{{id: 7, key: "k", numbers: []int64{1}, runAt: 10, task: "t", available: true, maxAttempts: 3}},
+		kind: add, start: 10, end: 20, keys: []string{"k"},
+		specs: []spec{{key: "k", mode: "replace", number: 1, task: "t"}},
+		rows:  []row{{id: 7, key: "k", numbers: []int64{1}, runAt: 10, task: "t", available: true, maxAttempts: 3}},
 	}
 }
 
 func addedAs(id int64, revision int, number int64, start, end micros) *event {
 	return &event{
-		kind: add, start: start, end: end, keys: []string{"k"}, specs: []spec{{key: "k", mode: "replace", number: number, task: "t"}},
-		rows: []row{{id: id, key: "k", revision: revision, numbers: []int64{number}, runAt: start, task: "t", available: true, maxAttempts: 3}},
+		kind: add, start: start, end: end, keys: []string{"k"},
+		specs: []spec{{key: "k", mode: "replace", number: number, task: "t"}},
+		rows: []row{{id: id, key: "k", revision: revision, numbers: []int64{number}, runAt: start, task: "t",
+			available: true, maxAttempts: 3}},
 	}
 }
 
@@ -26,7 +29,8 @@ func addedAs(id int64, revision int, number int64, start, end micros) *event {
 func alone(id int64, queue string, start, end micros) *event {
 	return &event{
 		kind: add, start: start, end: end, specs: []spec{{number: id, queue: queue, task: "t"}},
-		rows: []row{{id: id, numbers: []int64{id}, runAt: start, queue: queue, task: "t", available: true, maxAttempts: 3}},
+		rows: []row{{id: id, numbers: []int64{id}, runAt: start, queue: queue, task: "t", available: true,
+			maxAttempts: 3}},
 	}
 }
 
@@ -86,25 +90,30 @@ func TestAHistoryIsJudgedByTheRules(t *testing.T) {
 		end    final
 		want   rule // none if empty
 	}{
-		{name: "a job runs and is done", events: []*event{added7(), claimBy("a", 30, 40, job7()), ended(complete, "a", 7, 30, 50, 60, true)}},
+		{name: "a job runs and is done", events: []*event{added7(), claimBy("a", 30, 40, job7()),
+			ended(complete, "a", 7, 30, 50, 60, true)}},
 
 		{name: "a request answers null", want: noRequestIsLost, events: []*event{
 			{kind: add, start: 10, end: 20, keys: []string{"k"}, specs: []spec{{key: "k", number: 1}}, rows: []row{{}}},
 		}},
 		{name: "a request has another's payload", want: noRequestIsLost, events: []*event{
 			added7(), func() *event { e := addedAs(7, 1, 2, 21, 22); e.rows[0].numbers = []int64{1}; return e }(),
-			claimBy("a", 30, 40, row{id: 7, revision: 1, numbers: []int64{1}}), ended(complete, "a", 7, 30, 50, 60, true),
+			claimBy("a", 30, 40, row{id: 7, revision: 1, numbers: []int64{1}}), ended(complete, "a", 7, 30, 50, 60,
+				true),
 		}},
 		{name: "a request after the claim never runs", want: noRequestIsLost, events: []*event{
 			added7(), claimBy("a", 30, 40, job7()), addedAs(7, 1, 2, 41, 42), ended(complete, "a", 7, 30, 50, 60, true),
 		}},
-		{name: "a request waits still", want: noJobVanishes, events: []*event{added7()}, end: final{jobs: []finalJob{{id: 7, available: true}}}},
+		{name: "a request waits still", want: noJobVanishes, events: []*event{added7()},
+			end: final{jobs: []finalJob{{id: 7, available: true}}}},
 		{name: "a later request runs instead", events: []*event{
-			added7(), addedAs(7, 1, 2, 21, 22), claimBy("a", 30, 40, row{id: 7, key: "k", revision: 1, numbers: []int64{2}}),
+			added7(), addedAs(7, 1, 2, 21, 22),
+			claimBy("a", 30, 40, row{id: 7, key: "k", revision: 1, numbers: []int64{2}}),
 			ended(complete, "a", 7, 30, 50, 60, true),
 		}},
 		{name: "an older payload runs", want: noRequestIsLost, events: []*event{
-			added7(), addedAs(7, 1, 2, 21, 22), claimBy("a", 30, 40, row{id: 7, key: "k", revision: 1, numbers: []int64{1}}),
+			added7(), addedAs(7, 1, 2, 21, 22),
+			claimBy("a", 30, 40, row{id: 7, key: "k", revision: 1, numbers: []int64{1}}),
 			ended(complete, "a", 7, 30, 50, 60, true),
 		}},
 		{name: "a job runs as one of another task", want: noRequestIsLost, events: []*event{
@@ -120,17 +129,22 @@ func TestAHistoryIsJudgedByTheRules(t *testing.T) {
 		}},
 		{name: "a request is removed", events: []*event{added7(), removed(done, row{id: 7})}},
 		{name: "a request is perhaps removed", events: []*event{added7(), removed(unknown)}},
-		{name: "nothing is removed, yet the job is gone", want: noJobVanishes, events: []*event{added7(), removed(done)}},
-		{name: "a job that fails for good before it runs", want: noRequestIsLost, events: []*event{added7()}, end: final{jobs: []finalJob{{id: 7}}}},
+		{name: "nothing is removed, yet the job is gone", want: noJobVanishes,
+			events: []*event{added7(), removed(done)}},
+		{name: "a job that fails for good before it runs", want: noRequestIsLost, events: []*event{added7()},
+			end: final{jobs: []finalJob{{id: 7}}}},
 
 		{name: "two outcomes of one lease", want: aLeaseIsOneClaim, events: []*event{
-			added7(), claimBy("a", 30, 40, job7()), ended(fail, "a", 7, 30, 50, 60, true), ended(complete, "a", 7, 30, 70, 80, true),
+			added7(), claimBy("a", 30, 40, job7()), ended(fail, "a", 7, 30, 50, 60, true),
+			ended(complete, "a", 7, 30, 70, 80, true),
 		}},
 		{name: "the second outcome does not act", events: []*event{
-			added7(), claimBy("a", 30, 40, job7()), ended(complete, "a", 7, 30, 50, 60, true), ended(fail, "a", 7, 30, 70, 80, false),
+			added7(), claimBy("a", 30, 40, job7()), ended(complete, "a", 7, 30, 50, 60, true),
+			ended(fail, "a", 7, 30, 70, 80, false),
 		}},
 		{name: "an outcome does not act though the lease holds", want: aLeaseIsOneClaim, events: []*event{
-			added7(), claimBy("a", 30, 40, job7()), ended(complete, "a", 7, 30, 41, 42, false), ended(complete, "a", 7, 30, 50, 60, true),
+			added7(), claimBy("a", 30, 40, job7()), ended(complete, "a", 7, 30, 41, 42, false),
+			ended(complete, "a", 7, 30, 50, 60, true),
 		}},
 		{name: "an outcome acts after the lease was taken away", want: aLeaseIsOneClaim, events: []*event{
 			added7(), claimBy("a", 30, 40, job7()), unlocked("a", 41, 45), ended(complete, "a", 7, 30, 50, 60, true),
@@ -139,17 +153,21 @@ func TestAHistoryIsJudgedByTheRules(t *testing.T) {
 			added7(), claimBy("a", 30, 40, job7()), unlocked("a", 41, 51), ended(complete, "a", 7, 30, 50, 60, true),
 		}},
 		{name: "an outcome acts on a later claim", want: aLeaseIsOneClaim, events: []*event{
-			added7(), claimBy("a", 30, 40, job7()), unlocked("a", 41, 61), claimBy("b", 44, 45, job7()), ended(complete, "a", 7, 30, 50, 60, true),
+			added7(), claimBy("a", 30, 40, job7()), unlocked("a", 41, 61), claimBy("b", 44, 45, job7()),
+			ended(complete, "a", 7, 30, 50, 60, true),
 		}},
 		{name: "a job runs twice", want: nothingRunsTwice, events: []*event{
-			added7(), claimBy("a", 30, 40, job7()), claimBy("b", 44, 45, job7()), ended(complete, "b", 7, 44, 50, 60, true),
+			added7(), claimBy("a", 30, 40, job7()), claimBy("b", 44, 45, job7()), ended(complete, "b", 7, 44, 50, 60,
+				true),
 		}},
 		{name: "a job runs again after it is done", want: nothingRunsTwice, events: []*event{
-			added7(), claimBy("a", 30, 40, job7()), ended(complete, "a", 7, 30, 41, 42, true), claimBy("b", 44, 45, job7()),
+			added7(), claimBy("a", 30, 40, job7()), ended(complete, "a", 7, 30, 41, 42, true),
+			claimBy("b", 44, 45, job7()),
 			ended(complete, "b", 7, 44, 50, 60, true),
 		}},
 		{name: "a job runs again after a crash", events: []*event{
-			added7(), claimBy("a", 30, 40, job7()), unlocked("a", 41, 42), claimBy("b", 44, 45, job7()), ended(complete, "b", 7, 44, 50, 60, true),
+			added7(), claimBy("a", 30, 40, job7()), unlocked("a", 41, 42), claimBy("b", 44, 45, job7()),
+			ended(complete, "b", 7, 44, 50, 60, true),
 		}},
 
 		{name: "a job whose key is taken over runs again", want: deadStaysDead, events: []*event{
@@ -158,23 +176,27 @@ func TestAHistoryIsJudgedByTheRules(t *testing.T) {
 			claimBy("b", 50, 52, row{id: 8, key: "k", numbers: []int64{2}}), ended(complete, "b", 8, 50, 53, 54, true),
 		}},
 		{name: "a job that was removed runs", want: deadStaysDead, events: []*event{
-			added7(), claimBy("a", 30, 40, job7()), removed(done, row{id: 7}), ended(giveBack, "a", 7, 30, 61, 62, true),
+			added7(), claimBy("a", 30, 40, job7()), removed(done, row{id: 7}), ended(giveBack, "a", 7, 30, 61, 62,
+				true),
 			claimBy("b", 70, 71, job7()), ended(complete, "b", 7, 70, 72, 73, true),
 		}},
 		{name: "a job that was removed runs by an administrator's will", events: []*event{
-			added7(), claimBy("a", 30, 40, job7()), removed(done, row{id: 7}), ended(giveBack, "a", 7, 30, 61, 62, true),
+			added7(), claimBy("a", 30, 40, job7()), removed(done, row{id: 7}), ended(giveBack, "a", 7, 30, 61, 62,
+				true),
 			{kind: reschedule, start: 63, end: 64, ids: []int64{7}, rows: []row{{id: 7}}, revives: true},
 			claimBy("b", 70, 71, job7()), ended(complete, "b", 7, 70, 72, 73, true),
 		}},
 
 		{name: "a job that lost its key to a call without an answer runs by an administrator's will", events: []*event{
 			added7(), claimBy("a", 30, 40, job7()), {kind: add, code: unknown, keys: []string{"k"}, start: 41, end: 42},
-			ended(giveBack, "a", 7, 30, 43, 44, true), {kind: reschedule, start: 45, end: 46, ids: []int64{7}, rows: []row{{id: 7}}, revives: true},
+			ended(giveBack, "a", 7, 30, 43, 44, true), {kind: reschedule, start: 45, end: 46, ids: []int64{7},
+				rows: []row{{id: 7}}, revives: true},
 			addedAs(8, 0, 2, 47, 48), claimBy("b", 50, 52, job7()), ended(complete, "b", 7, 50, 53, 54, true),
 			claimBy("b", 60, 62, row{id: 8, key: "k", numbers: []int64{2}}), ended(complete, "b", 8, 60, 63, 64, true),
 		}},
 		{name: "a job runs by an administrator's will, and is then taken over", want: deadStaysDead, events: []*event{
-			added7(), {kind: reschedule, start: 25, end: 26, ids: []int64{7}, rows: []row{{id: 7, key: "k"}}, revives: true},
+			added7(), {kind: reschedule, start: 25, end: 26, ids: []int64{7}, rows: []row{{id: 7, key: "k"}},
+				revives: true},
 			claimBy("a", 30, 40, job7()), addedAs(8, 0, 2, 41, 42), ended(giveBack, "a", 7, 30, 43, 44, true),
 			claimBy("b", 45, 46, job7()), ended(complete, "b", 7, 45, 47, 48, true),
 			claimBy("b", 60, 62, row{id: 8, key: "k", numbers: []int64{2}}), ended(complete, "b", 8, 60, 63, 64, true),
@@ -182,28 +204,36 @@ func TestAHistoryIsJudgedByTheRules(t *testing.T) {
 
 		{name: "two jobs of a queue run at once", want: aQueueIsSerial, events: []*event{
 			alone(1, "q", 1, 2), alone(2, "q", 3, 4),
-			claimBy("a", 5, 6, row{id: 1, queue: "q", numbers: []int64{1}, runAt: 1}), claimBy("b", 7, 8, row{id: 2, queue: "q", numbers: []int64{2}, runAt: 3}),
+			claimBy("a", 5, 6, row{id: 1, queue: "q", numbers: []int64{1}, runAt: 1}),
+			claimBy("b", 7, 8, row{id: 2, queue: "q", numbers: []int64{2}, runAt: 3}),
 			ended(complete, "a", 1, 5, 9, 10, true), ended(complete, "b", 2, 7, 11, 12, true),
 		}},
 		{name: "jobs of a queue that were claimed together run at once", events: []*event{
-			alone(1, "q", 1, 2), alone(2, "q", 3, 4), streak(2, row{id: 1, queue: "q", numbers: []int64{1}, runAt: 1}, row{id: 2, queue: "q", numbers: []int64{2}, runAt: 3}),
+			alone(1, "q", 1, 2), alone(2, "q", 3, 4), streak(2, row{id: 1, queue: "q", numbers: []int64{1}, runAt: 1},
+				row{id: 2, queue: "q", numbers: []int64{2}, runAt: 3}),
 			ended(complete, "a", 1, 5, 9, 10, true), ended(complete, "a", 2, 5, 11, 12, true),
 		}},
 		{name: "more jobs of a queue are claimed together than were asked for", want: aQueueIsSerial, events: []*event{
-			alone(1, "q", 1, 2), alone(2, "q", 3, 4), streak(1, row{id: 1, queue: "q", numbers: []int64{1}, runAt: 1}, row{id: 2, queue: "q", numbers: []int64{2}, runAt: 3}),
+			alone(1, "q", 1, 2), alone(2, "q", 3, 4), streak(1, row{id: 1, queue: "q", numbers: []int64{1}, runAt: 1},
+				row{id: 2, queue: "q", numbers: []int64{2}, runAt: 3}),
 			ended(complete, "a", 1, 5, 9, 10, true), ended(complete, "a", 2, 5, 11, 12, true),
 		}},
-		{name: "a queue is free when the first of the jobs claimed together has ended", want: aQueueIsSerial, events: []*event{
-			alone(1, "q", 1, 2), alone(2, "q", 3, 4), alone(3, "q", 3, 4),
-			streak(2, row{id: 1, queue: "q", numbers: []int64{1}, runAt: 1}, row{id: 2, queue: "q", numbers: []int64{2}, runAt: 3}),
-			ended(complete, "a", 1, 5, 9, 10, true), claimBy("b", 11, 12, row{id: 3, queue: "q", numbers: []int64{3}, runAt: 3}),
-			ended(complete, "a", 2, 5, 13, 14, true), ended(complete, "b", 3, 11, 15, 16, true),
-		}},
+		{name: "a queue is free when the first of the jobs claimed together has ended", want: aQueueIsSerial,
+			events: []*event{
+				alone(1, "q", 1, 2), alone(2, "q", 3, 4), alone(3, "q", 3, 4),
+				streak(2, row{id: 1, queue: "q", numbers: []int64{1}, runAt: 1},
+					row{id: 2, queue: "q", numbers: []int64{2},
+						runAt: 3}),
+				ended(complete, "a", 1, 5, 9, 10, true),
+				claimBy("b", 11, 12, row{id: 3, queue: "q", numbers: []int64{3}, runAt: 3}),
+				ended(complete, "a", 2, 5, 13, 14, true), ended(complete, "b", 3, 11, 15, 16, true),
+			}},
 		{name: "a job with a key is claimed behind another one", want: aQueueIsSerial, events: []*event{
 			alone(1, "q", 1, 2),
 			func() *event { e := added7(); e.specs[0].queue, e.rows[0].queue = "q", "q"; return e }(),
 			func() *event {
-				e := claimBy("a", 30, 40, row{id: 1, queue: "q", numbers: []int64{1}, runAt: 1}, row{id: 7, key: "k", queue: "q", numbers: []int64{1}, runAt: 10})
+				e := claimBy("a", 30, 40, row{id: 1, queue: "q", numbers: []int64{1}, runAt: 1},
+					row{id: 7, key: "k", queue: "q", numbers: []int64{1}, runAt: 10})
 				e.ofQueue = 2
 				return e
 			}(),
@@ -211,13 +241,17 @@ func TestAHistoryIsJudgedByTheRules(t *testing.T) {
 		}},
 		{name: "a job of a queue comes while the one before ends", events: []*event{
 			alone(1, "q", 1, 2), alone(2, "q", 3, 4),
-			claimBy("a", 5, 6, row{id: 1, queue: "q", numbers: []int64{1}, runAt: 1}), ended(complete, "a", 1, 5, 7, 10, true),
-			claimBy("b", 8, 9, row{id: 2, queue: "q", numbers: []int64{2}, runAt: 3}), ended(complete, "b", 2, 8, 11, 12, true),
+			claimBy("a", 5, 6, row{id: 1, queue: "q", numbers: []int64{1}, runAt: 1}),
+			ended(complete, "a", 1, 5, 7, 10, true),
+			claimBy("b", 8, 9, row{id: 2, queue: "q", numbers: []int64{2}, runAt: 3}),
+			ended(complete, "b", 2, 8, 11, 12, true),
 		}},
 		{name: "a job overtakes another of its queue", want: aQueueIsSerial, events: []*event{
 			alone(1, "q", 1, 2), alone(2, "q", 3, 4),
-			claimBy("b", 7, 8, row{id: 2, queue: "q", numbers: []int64{2}, runAt: 3}), ended(complete, "b", 2, 7, 9, 10, true),
-			claimBy("a", 15, 16, row{id: 1, queue: "q", numbers: []int64{1}, runAt: 1}), ended(complete, "a", 1, 15, 17, 18, true),
+			claimBy("b", 7, 8, row{id: 2, queue: "q", numbers: []int64{2}, runAt: 3}),
+			ended(complete, "b", 2, 7, 9, 10, true),
+			claimBy("a", 15, 16, row{id: 1, queue: "q", numbers: []int64{1}, runAt: 1}),
+			ended(complete, "a", 1, 15, 17, 18, true),
 		}},
 		{name: "a limit holds", limits: []pgtest.Limit{{Name: "l", Task: "t", Most: 2}}, events: []*event{
 			alone(1, "", 1, 2), alone(2, "", 3, 4), alone(3, "", 3, 4),
@@ -225,21 +259,27 @@ func TestAHistoryIsJudgedByTheRules(t *testing.T) {
 			ended(complete, "a", 1, 5, 7, 10, true), claimBy("b", 8, 9, row{id: 3, numbers: []int64{3}, runAt: 3}),
 			ended(complete, "a", 2, 5, 11, 12, true), ended(complete, "b", 3, 8, 11, 12, true),
 		}},
-		{name: "one job too many of a lane runs", want: aLimitHolds, limits: []pgtest.Limit{{Name: "l", Task: "t", Most: 1}}, events: []*event{
-			alone(1, "", 1, 2), alone(2, "", 3, 4),
-			claimBy("a", 5, 6, row{id: 1, numbers: []int64{1}, runAt: 1}), claimBy("b", 7, 8, row{id: 2, numbers: []int64{2}, runAt: 3}),
-			ended(complete, "a", 1, 5, 9, 10, true), ended(complete, "b", 2, 7, 9, 10, true),
-		}},
-		{name: "a job in a queue counts for the limit of its task, too", want: aLimitHolds, limits: []pgtest.Limit{{Name: "l", Task: "t", Most: 1}}, events: []*event{
-			alone(1, "q", 1, 2), alone(2, "", 3, 4),
-			claimBy("a", 5, 6, row{id: 1, queue: "q", numbers: []int64{1}, runAt: 1}), claimBy("b", 7, 8, row{id: 2, numbers: []int64{2}, runAt: 3}),
-			ended(complete, "a", 1, 5, 9, 10, true), ended(complete, "b", 2, 7, 9, 10, true),
-		}},
-		{name: "a job overtakes another of its lane", want: aLimitHolds, limits: []pgtest.Limit{{Name: "l", Task: "t", Most: 2}}, events: []*event{
-			alone(1, "", 1, 2), alone(2, "", 3, 4),
-			claimBy("b", 7, 8, row{id: 2, numbers: []int64{2}, runAt: 3}), ended(complete, "b", 2, 7, 9, 10, true),
-			claimBy("a", 15, 16, row{id: 1, numbers: []int64{1}, runAt: 1}), ended(complete, "a", 1, 15, 17, 18, true),
-		}},
+		{name: "one job too many of a lane runs", want: aLimitHolds,
+			limits: []pgtest.Limit{{Name: "l", Task: "t", Most: 1}}, events: []*event{
+				alone(1, "", 1, 2), alone(2, "", 3, 4),
+				claimBy("a", 5, 6, row{id: 1, numbers: []int64{1}, runAt: 1}),
+				claimBy("b", 7, 8, row{id: 2, numbers: []int64{2}, runAt: 3}),
+				ended(complete, "a", 1, 5, 9, 10, true), ended(complete, "b", 2, 7, 9, 10, true),
+			}},
+		{name: "a job in a queue counts for the limit of its task, too", want: aLimitHolds,
+			limits: []pgtest.Limit{{Name: "l", Task: "t", Most: 1}}, events: []*event{
+				alone(1, "q", 1, 2), alone(2, "", 3, 4),
+				claimBy("a", 5, 6, row{id: 1, queue: "q", numbers: []int64{1}, runAt: 1}),
+				claimBy("b", 7, 8, row{id: 2, numbers: []int64{2}, runAt: 3}),
+				ended(complete, "a", 1, 5, 9, 10, true), ended(complete, "b", 2, 7, 9, 10, true),
+			}},
+		{name: "a job overtakes another of its lane", want: aLimitHolds,
+			limits: []pgtest.Limit{{Name: "l", Task: "t", Most: 2}}, events: []*event{
+				alone(1, "", 1, 2), alone(2, "", 3, 4),
+				claimBy("b", 7, 8, row{id: 2, numbers: []int64{2}, runAt: 3}), ended(complete, "b", 2, 7, 9, 10, true),
+				claimBy("a", 15, 16, row{id: 1, numbers: []int64{1}, runAt: 1}), ended(complete, "a", 1, 15, 17, 18,
+					true),
+			}},
 		{name: "a queue stays locked", want: aQueueIsSerial, end: final{lockedQueues: []string{"q"}}},
 
 		{name: "a batch is out of order", want: urgentFirst, events: []*event{
@@ -258,7 +298,8 @@ func TestAHistoryIsJudgedByTheRules(t *testing.T) {
 			ended(complete, "b", 1, 5, 9, 10, true), ended(complete, "a", 2, 6, 11, 12, true),
 		}},
 		{name: "a more urgent job is passed by for one that becomes less urgent during the claim", events: []*event{
-			added7(), alone(8, "", 21, 22), addedAs(7, 1, 2, 31, 34), claimBy("a", 33, 35, row{id: 7, key: "k", revision: 1, numbers: []int64{2}, runAt: 31}),
+			added7(), alone(8, "", 21, 22), addedAs(7, 1, 2, 31, 34),
+			claimBy("a", 33, 35, row{id: 7, key: "k", revision: 1, numbers: []int64{2}, runAt: 31}),
 			claimBy("b", 36, 37, row{id: 8, numbers: []int64{8}, runAt: 21}),
 			ended(complete, "b", 8, 36, 38, 39, true), ended(complete, "a", 7, 33, 40, 41, true),
 		}},
@@ -297,9 +338,11 @@ func TestAHistoryIsJudgedByTheRules(t *testing.T) {
 		{name: "an effect of a handler that failed", want: failuresLeaveNothing, events: []*event{
 			addedAsGiven(10), effect(10, 3), ended(complete, "tx", 10, 3, 4, 5, true),
 		}},
-		{name: "an effect", events: []*event{addedAsGiven(11), effect(11, 3), ended(complete, "tx", 11, 3, 4, 5, true)}},
+		{name: "an effect", events: []*event{addedAsGiven(11), effect(11, 3), ended(complete, "tx", 11, 3, 4, 5,
+			true)}},
 		{name: "two effects of a job", want: nothingRunsTwice, events: []*event{
-			addedAsGiven(11), effect(11, 3), ended(complete, "tx", 11, 3, 4, 9, true), effect(11, 6), ended(complete, "tx", 11, 6, 7, 9, true),
+			addedAsGiven(11), effect(11, 3), ended(complete, "tx", 11, 3, 4, 9, true), effect(11, 6),
+			ended(complete, "tx", 11, 6, 7, 9, true),
 		}},
 
 		{name: "a deadlock", want: everyCallIsPolite, events: []*event{{kind: claim, code: "40P01"}}},
@@ -331,11 +374,13 @@ func TestADefectOfNodeIsExcusedForNodeOnly(t *testing.T) {
 	for worker, excused := range map[string]bool{"pool-1": true, "ours": false} {
 		late := claimBy(worker, 30, 40, job7())
 		late.code, late.size = reported, 0
-		batch := claimBy(worker, 31, 41, row{id: 2, numbers: []int64{2}, runAt: 3}, row{id: 1, numbers: []int64{1}, runAt: 1})
+		batch := claimBy(worker, 31, 41, row{id: 2, numbers: []int64{2}, runAt: 3},
+			row{id: 1, numbers: []int64{1}, runAt: 1})
 		batch.code, batch.size = reported, 0
 		verdict := check([]*event{
 			alone(1, "", 1, 2), alone(2, "", 3, 4), batch,
-			{kind: complete, worker: worker, leases: []lease{{worker, 1, 31}, {worker, 2, 31}}, code: unknown, start: 42, end: 99},
+			{kind: complete, worker: worker, leases: []lease{{worker, 1, 31}, {worker, 2, 31}}, code: unknown,
+				start: 42, end: 99},
 			added7(), late, {kind: unlock, worker: worker, start: 41, end: 42}, claimBy("b", 44, 45, job7()),
 			{kind: complete, worker: worker, leases: []lease{{worker, 7, 30}}, code: unknown, start: 50, end: 99},
 			ended(complete, "b", 7, 44, 70, 71, false),

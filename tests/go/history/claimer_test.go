@@ -248,7 +248,8 @@ func (c *claimer) outcome(e *event) statement {
 	case e.kind == fail:
 		var failures []string
 		for i := range ids {
-			failures = append(failures, fmt.Sprintf(`{"id": %d, "lease": %d, "retry_in": 0.05, "permanent": %t}`, ids[i], leases[i], permanent))
+			failures = append(failures, fmt.Sprintf(`{"id": %d, "lease": %d, "retry_in": 0.05, "permanent": %t}`,
+				ids[i], leases[i], permanent))
 		}
 		args = []any{e.worker, "[" + strings.Join(failures, ", ") + "]"}
 	case single:

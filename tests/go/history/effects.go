@@ -49,7 +49,8 @@ func checkEffects(h *index) []violation {
 		}
 		for _, r := range e.rows {
 			if (r.task == given || r.task == several || r.task == inside) && r.numbers[0]%10 == 0 {
-				found = append(found, violation{failuresLeaveNothing, fmt.Sprintf("job %d failed and has an effect", r.id), []*event{e}, r.id})
+				found = append(found, violation{failuresLeaveNothing, fmt.Sprintf("job %d failed and has an effect",
+					r.id), []*event{e}, r.id})
 			}
 		}
 	}

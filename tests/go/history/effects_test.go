@@ -45,7 +45,8 @@ func (r *run) flood(ctx context.Context, s *session) error {
 		name := pick(s, []string{given, several, inside})
 		requests := make([]request, 20+s.IntN(100))
 		for i := range requests {
-			requests[i] = request{spec: spec{number: r.numbers.Add(1), task: name}, priority: s.IntN(2), maxAttempts: 25}
+			requests[i] = request{spec: spec{number: r.numbers.Add(1), task: name}, priority: s.IntN(2),
+				maxAttempts: 25}
 		}
 		e, call := addAll(requests, false)
 		if err := s.add(ctx, e, call); err != nil {
@@ -118,7 +119,8 @@ func (r *run) txWorker(ctx context.Context, s *session, id string) error {
 
 func giveEffect(ctx context.Context, tx pgx.Tx, job *shim.Job) error {
 	_, numbers := numbersIn(string(job.Payload))
-	if _, err := tx.Exec(ctx, "insert into effects (number, task) values ($1, $2)", numbers[0], job.TaskIdentifier); err != nil {
+	if _, err := tx.Exec(ctx, "insert into effects (number, task) values ($1, $2)", numbers[0],
+		job.TaskIdentifier); err != nil {
 		return err
 	}
 	if rand.IntN(deadly) == 0 {
@@ -166,7 +168,8 @@ func (r *run) recordEffects(ctx context.Context, s *session, worker string) erro
 		c := row{id: -number, numbers: []int64{number}, task: of.task, attempts: 1, maxAttempts: 25, leasedAt: started}
 		for _, e := range []*event{
 			{kind: claim, start: started, end: started, rows: []row{c}},
-			{kind: complete, start: started, end: now, leases: []lease{{worker, c.id, c.leasedAt}}, touched: []int64{c.id}},
+			{kind: complete, start: started, end: now, leases: []lease{{worker, c.id, c.leasedAt}},
+				touched: []int64{c.id}},
 		} {
 			e.session, e.number, e.worker, e.code = s.number, len(s.events)+1, worker, reported
 			s.events = append(s.events, e)

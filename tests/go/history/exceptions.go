@@ -30,7 +30,8 @@ func excuse(h *index, v violation) exception {
 	byNode := slices.ContainsFunc(v.events, func(e *event) bool { return e.kind == claim && isNode(e.worker) })
 	switch v.rule {
 	case everyCallIsPolite:
-		if e := v.events[0]; e.kind == claim && e.code == "40P01" && strings.Contains(e.detail, "while locking updated version") {
+		if e := v.events[0]; e.kind == claim && e.code == "40P01" &&
+			strings.Contains(e.detail, "while locking updated version") {
 			return skipLockedWaits
 		}
 	case urgentFirst:

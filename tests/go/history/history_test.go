@@ -39,7 +39,8 @@ func TestWhatManyDoAtOnceKeepsTheRules(t *testing.T) {
 			}
 			r := newRun(t, p, seed, *callsFlag/max(1, p.part))
 			judge(t, r)
-			if p.inTransactions > 0 && (r.counts["shared transaction of "+several] == 0 || r.counts["effect of "+given] == 0 || r.counts["effect of "+inside] == 0) {
+			if p.inTransactions > 0 && (r.counts["shared transaction of "+several] == 0 ||
+				r.counts["effect of "+given] == 0 || r.counts["effect of "+inside] == 0) {
 				t.Error("no jobs ran in transactions")
 			}
 		})
@@ -81,7 +82,8 @@ func dump(t *testing.T, events []*event) {
 		return
 	}
 	var b strings.Builder
-	for _, e := range slices.SortedFunc(slices.Values(events), func(a, b *event) int { return cmp.Compare(a.start, b.start) }) {
+	for _, e := range slices.SortedFunc(slices.Values(events),
+		func(a, b *event) int { return cmp.Compare(a.start, b.start) }) {
 		fmt.Fprintln(&b, e)
 	}
 	if err := os.WriteFile(*dumpFlag, []byte(b.String()), 0o644); err != nil {

@@ -77,10 +77,12 @@ func (c *claimed) heldUntil() micros {
 
 func newIndex(events []*event, end final) *index {
 	h := &index{
-		events: slices.SortedFunc(slices.Values(events), func(a, b *event) int { return cmp.Compare(a.start, b.start) }),
-		end:    map[int64]finalJob{}, stuck: end.lockedQueues,
-		jobs: map[int64]*job{}, claims: map[lease]*claimed{}, unlocks: map[string][]*event{}, removes: map[string][]*event{},
-		strays: map[string][]*event{}, silent: map[string]bool{}, inserted: map[string][]insertion{},
+		events: slices.SortedFunc(slices.Values(events),
+			func(a, b *event) int { return cmp.Compare(a.start, b.start) }),
+		end: map[int64]finalJob{}, stuck: end.lockedQueues,
+		jobs: map[int64]*job{}, claims: map[lease]*claimed{}, unlocks: map[string][]*event{},
+		removes: map[string][]*event{},
+		strays:  map[string][]*event{}, silent: map[string]bool{}, inserted: map[string][]insertion{},
 		decided: map[kind]map[string][]*event{once: {}, debounce: {}, throttle: {}},
 	}
 	for _, j := range end.jobs {
@@ -185,7 +187,10 @@ func (h *index) addEnds(e *event) {
 
 // mayBeRemoved reports whether a remove_job without an answer may have removed the job after this time.
 func (h *index) mayBeRemoved(key string, after micros) bool {
-	return key != "" && slices.ContainsFunc(h.removes[key], func(e *event) bool { return e.code == unknown && e.end > after })
+	return key != "" && slices.ContainsFunc(h.removes[key], func(e *event) bool {
+		return e.code == unknown &&
+			e.end > after
+	})
 }
 
 // maySilentlyBeDead reports whether a worker may have held the job, without a report, when another request inserted a

@@ -28,7 +28,8 @@ func returned(id int64, state string, start, end micros) *event {
 // ran is a claim of a revision of a job, and its completion.
 func ran(id int64, revision int, due, start micros) []*event {
 	return []*event{
-		claimBy("a", start, start+1, row{id: id, key: "k", revision: revision, numbers: []int64{int64(revision) + 10*id}, runAt: due}),
+		claimBy("a", start, start+1, row{id: id, key: "k", revision: revision, numbers: []int64{int64(revision) +
+			10*id}, runAt: due}),
 		ended(complete, "a", id, start, start+2, start+3, true),
 	}
 }
@@ -42,7 +43,8 @@ func broke(id int64, revision int, due, start, again micros) []*event {
 
 func TestCallsThatDecideByAKeyAreJudgedByTheRules(t *testing.T) {
 	lost := func(how kind, start, end micros) *event {
-		return &event{kind: how, keys: []string{"k"}, code: unknown, start: start, end: end, interval: 100, maxWait: 150}
+		return &event{kind: how, keys: []string{"k"}, code: unknown, start: start, end: end, interval: 100,
+			maxWait: 150}
 	}
 	for _, c := range []struct {
 		name   string
@@ -78,29 +80,37 @@ func TestCallsThatDecideByAKeyAreJudgedByTheRules(t *testing.T) {
 			then:   ran(7, 0, 15, 50)},
 
 		{name: "debounce: two calls",
-			events: []*event{call(debounce, 7, 0, 10, 20, 115), call(debounce, 7, 1, 30, 40, 135)}, then: ran(7, 1, 135, 140)},
+			events: []*event{call(debounce, 7, 0, 10, 20, 115), call(debounce, 7, 1, 30, 40, 135)},
+			then:   ran(7, 1, 135, 140)},
 		{name: "debounce: too early", want: debounceWaits,
 			events: []*event{call(debounce, 7, 0, 10, 20, 109)}, then: ran(7, 0, 109, 140)},
 		{name: "debounce: too late", want: debounceWaits,
 			events: []*event{call(debounce, 7, 0, 10, 20, 121)}, then: ran(7, 0, 121, 140)},
 		{name: "debounce: no later than max_wait",
-			events: []*event{call(debounce, 7, 0, 10, 20, 115), call(debounce, 7, 1, 80, 90, 165)}, then: ran(7, 1, 165, 190)},
+			events: []*event{call(debounce, 7, 0, 10, 20, 115), call(debounce, 7, 1, 80, 90, 165)},
+			then:   ran(7, 1, 165, 190)},
 		{name: "debounce: later than max_wait", want: debounceWaits,
-			events: []*event{call(debounce, 7, 0, 10, 20, 115), call(debounce, 7, 1, 80, 90, 185)}, then: ran(7, 1, 185, 190)},
+			events: []*event{call(debounce, 7, 0, 10, 20, 115), call(debounce, 7, 1, 80, 90, 185)},
+			then:   ran(7, 1, 185, 190)},
 		{name: "debounce: max_wait counts from the first call since a failure",
-			events: append(broke(7, 0, 115, 120, 125), call(debounce, 7, 0, 10, 20, 115), call(debounce, 7, 1, 130, 140, 235)),
-			then:   ran(7, 1, 235, 250)},
+			events: append(broke(7, 0, 115, 120, 125), call(debounce, 7, 0, 10, 20, 115),
+				call(debounce, 7, 1, 130, 140, 235)),
+			then: ran(7, 1, 235, 250)},
 		{name: "debounce: max_wait counts from before a failure", want: debounceWaits,
-			events: append(broke(7, 0, 115, 120, 125), call(debounce, 7, 0, 10, 20, 115), call(debounce, 7, 1, 130, 140, 165)),
-			then:   ran(7, 1, 165, 250)},
+			events: append(broke(7, 0, 115, 120, 125), call(debounce, 7, 0, 10, 20, 115),
+				call(debounce, 7, 1, 130, 140, 165)),
+			then: ran(7, 1, 165, 250)},
 		{name: "debounce: a back-off is kept",
-			events: append(broke(7, 0, 115, 120, 500), call(debounce, 7, 0, 10, 20, 115), call(debounce, 7, 1, 130, 140, 500)),
-			then:   ran(7, 1, 500, 550)},
+			events: append(broke(7, 0, 115, 120, 500), call(debounce, 7, 0, 10, 20, 115),
+				call(debounce, 7, 1, 130, 140, 500)),
+			then: ran(7, 1, 500, 550)},
 		{name: "debounce: a back-off is shortened", want: backoffIsKept,
-			events: append(broke(7, 0, 115, 120, 500), call(debounce, 7, 0, 10, 20, 115), call(debounce, 7, 1, 130, 140, 235)),
-			then:   ran(7, 1, 235, 550)},
+			events: append(broke(7, 0, 115, 120, 500), call(debounce, 7, 0, 10, 20, 115),
+				call(debounce, 7, 1, 130, 140, 235)),
+			then: ran(7, 1, 235, 550)},
 		{name: "debounce: a later call shortens a back-off", want: backoffIsKept,
-			events: append(broke(7, 0, 115, 120, 500), call(debounce, 7, 0, 10, 20, 115), call(debounce, 7, 1, 130, 140, 500),
+			events: append(broke(7, 0, 115, 120, 500), call(debounce, 7, 0, 10, 20, 115),
+				call(debounce, 7, 1, 130, 140, 500),
 				call(debounce, 7, 2, 150, 160, 255)),
 			then: ran(7, 2, 255, 550)},
 		{name: "debounce: max_wait may count from a call without an answer",
@@ -116,30 +126,41 @@ func TestCallsThatDecideByAKeyAreJudgedByTheRules(t *testing.T) {
 			events: append(ran(7, 0, 15, 20), call(throttle, 7, 0, 10, 18, 15), call(throttle, 8, 0, 30, 40, 116)),
 			then:   ran(8, 0, 116, 120)},
 		{name: "throttle: a call without an answer may have put the second job off",
-			events: append(ran(7, 0, 15, 20), call(throttle, 7, 0, 10, 18, 15), lost(throttle, 25, 28), call(throttle, 8, 0, 30, 40, 215)),
-			then:   ran(8, 0, 215, 220)},
+			events: append(ran(7, 0, 15, 20), call(throttle, 7, 0, 10, 18, 15), lost(throttle, 25, 28),
+				call(throttle, 8, 0, 30, 40, 215)),
+			then: ran(8, 0, 215, 220)},
 		{name: "throttle: a job is due before it is added", want: throttleSpaces,
 			events: []*event{call(throttle, 7, 0, 10, 18, 9)}, then: ran(7, 0, 9, 20)},
 		{name: "throttle: a call keeps the run_at",
-			events: []*event{call(throttle, 7, 0, 10, 18, 15), call(throttle, 7, 1, 20, 28, 15)}, then: ran(7, 1, 15, 30)},
+			events: []*event{call(throttle, 7, 0, 10, 18, 15), call(throttle, 7, 1, 20, 28, 15)},
+			then:   ran(7, 1, 15, 30)},
 		{name: "throttle: a call moves the job", want: throttleSpaces,
-			events: []*event{call(throttle, 7, 0, 10, 18, 15), call(throttle, 7, 1, 20, 28, 25)}, then: ran(7, 1, 25, 30)},
+			events: []*event{call(throttle, 7, 0, 10, 18, 15), call(throttle, 7, 1, 20, 28, 25)},
+			then:   ran(7, 1, 25, 30)},
 		{name: "throttle: a back-off is kept",
-			events: append(broke(7, 0, 15, 20, 500), call(throttle, 7, 0, 10, 18, 15), call(throttle, 7, 1, 30, 40, 500)),
-			then:   ran(7, 1, 500, 510)},
+			events: append(broke(7, 0, 15, 20, 500), call(throttle, 7, 0, 10, 18, 15),
+				call(throttle, 7, 1, 30, 40, 500)),
+			then: ran(7, 1, 500, 510)},
 		{name: "throttle: a back-off is shortened", want: backoffIsKept,
-			events: append(broke(7, 0, 15, 20, 500), call(throttle, 7, 0, 10, 18, 15), call(throttle, 7, 1, 30, 40, 35)),
-			then:   ran(7, 1, 35, 510)},
+			events: append(broke(7, 0, 15, 20, 500), call(throttle, 7, 0, 10, 18, 15),
+				call(throttle, 7, 1, 30, 40, 35)),
+			then: ran(7, 1, 35, 510)},
 		{name: "throttle: the interval counts from a back-off", want: throttleSpaces,
 			events: slices.Concat(broke(7, 0, 15, 20, 500), ran(7, 1, 500, 510), []*event{
-				call(throttle, 7, 0, 10, 18, 15), call(throttle, 7, 1, 30, 40, 500), call(throttle, 8, 0, 520, 530, 525)}),
+				call(throttle, 7, 0, 10, 18, 15), call(throttle, 7, 1, 30, 40, 500),
+				call(throttle, 8, 0, 520, 530, 525)}),
 			then: ran(8, 0, 525, 530)},
 
 		{name: "a job is claimed before its run_at", want: runAtIsKept,
 			events: []*event{call(throttle, 7, 0, 10, 18, 15)}, then: ran(7, 0, 32, 30)},
 		{name: "the answer is about another revision", want: throttleSpaces,
-			events: []*event{func() *event { e := call(throttle, 7, 0, 10, 18, 15); e.decided.revision = 1; return e }()},
-			then:   ran(7, 0, 15, 30)},
+			events: []*event{func() *event {
+				e := call(throttle, 7, 0, 10, 18,
+					15)
+				e.decided.revision = 1
+				return e
+			}()},
+			then: ran(7, 0, 15, 30)},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			violations := check(slices.Concat(c.events, c.then), final{}).violations

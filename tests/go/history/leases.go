@@ -76,7 +76,8 @@ func checkRuns(h *index) []violation {
 			first := j.claims[i-1]
 			if !first.mayPrecede(second) && (first.event.before(second.event) || !second.mayPrecede(first)) {
 				what := fmt.Sprintf("job %d was claimed again", j.id)
-				found = append(found, violation{nothingRunsTwice, what, append([]*event{first.event, second.event}, first.ends...), j.id})
+				found = append(found, violation{nothingRunsTwice, what, append([]*event{first.event, second.event},
+					first.ends...), j.id})
 			}
 		}
 	}

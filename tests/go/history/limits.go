@@ -86,7 +86,8 @@ func areTooMany(in lane, most int, held []*claimed) bool {
 		return len(held) > most
 	}
 	last := held[len(held)-1].event
-	return len(held) > max(1, last.ofQueue) || slices.ContainsFunc(held, func(c *claimed) bool { return c.event != last })
+	return len(held) > max(1, last.ofQueue) || slices.ContainsFunc(held,
+		func(c *claimed) bool { return c.event != last })
 }
 
 // tooMany returns the violation of jobs that were all held when the last of them was claimed.
@@ -101,5 +102,6 @@ func tooMany(in lane, held []*claimed) violation {
 			events = append(events, c.ends[0])
 		}
 	}
-	return violation{in.rule(), fmt.Sprintf("jobs %d of %s were held at once", ids, in), events, held[len(held)-1].row.id}
+	return violation{in.rule(), fmt.Sprintf("jobs %d of %s were held at once", ids, in), events,
+		held[len(held)-1].row.id}
 }

@@ -34,11 +34,13 @@ func TestABrokenRuleIsNamed(t *testing.T) {
 				}
 				violations := check(events, end, r.profile.limits...).violations
 				if i := slices.IndexFunc(violations, func(v violation) bool { return v.rule == m.rule }); i >= 0 {
-					t.Logf("after %v, seed %d, %d calls: %s", time.Since(started).Round(time.Millisecond), seed, r.made.Load(), violations[i])
+					t.Logf("after %v, seed %d, %d calls: %s", time.Since(started).Round(time.Millisecond), seed,
+						r.made.Load(), violations[i])
 					return
 				}
 				if time.Since(started) > enough {
-					t.Fatalf("in %v no violation of %s was found; other violations: %v", enough, m.rule, violations[max(0, len(violations)-2):])
+					t.Fatalf("in %v no violation of %s was found; other violations: %v", enough, m.rule,
+						violations[max(0, len(violations)-2):])
 				}
 			}
 		})
@@ -89,8 +91,9 @@ var mutants = []mutant{
 			if added.id is not null then`,
 	},
 	{
-		name: "add_job without its retry, returning the existing row", rule: noRequestIsLost, functions: []string{"_gw_add_keyed_job"},
-		sound: "if added.id is not null then", broken: `
+		name: "add_job without its retry, returning the existing row", rule: noRequestIsLost,
+		functions: []string{"_gw_add_keyed_job"},
+		sound:     "if added.id is not null then", broken: `
 			if added.id is not null then
 			  return added;
 			end if;
@@ -114,23 +117,28 @@ var mutants = []mutant{
 			  execute function graphile_worker.stay_free()`,
 	},
 	{
-		name: "a queue that is free when one of the jobs claimed together has ended", rule: aQueueIsSerial, functions: []string{"_gw_queue_locked_at"},
-		sound: "case when ", broken: "case when false and ",
+		name: "a queue that is free when one of the jobs claimed together has ended", rule: aQueueIsSerial,
+		functions: []string{"_gw_queue_locked_at"},
+		sound:     "case when ", broken: "case when false and ",
 	},
 	{
 		name: "a batch without order", rule: urgentFirst, sql: inDisorder,
 	},
 	{
-		name: "add_job_once that goes by what it has read before it holds the record", rule: onceIsOnce, functions: []string{"add_job_once"},
-		sound: "held.job_id is null or held.kept_until <= clock_timestamp()", broken: "true",
+		name: "add_job_once that goes by what it has read before it holds the record", rule: onceIsOnce,
+		functions: []string{"add_job_once"},
+		sound:     "held.job_id is null or held.kept_until <= clock_timestamp()", broken: "true",
 	},
 	{
-		name: "add_job_once without the lock of the record", rule: onceIsOnce, functions: []string{"_gw_hold_keyed_call"},
-		sound: "for update;", broken: ";",
+		name: "add_job_once without the lock of the record", rule: onceIsOnce,
+		functions: []string{"_gw_hold_keyed_call"},
+		sound:     "for update;", broken: ";",
 	},
 	{
-		name: "add_job_once that compares the end of the interval the wrong way", rule: onceIsOnce, functions: []string{"add_job_once"},
-		sound: "(held.kept_until > clock_timestamp()) is not true", broken: "(held.kept_until < clock_timestamp()) is not true",
+		name: "add_job_once that compares the end of the interval the wrong way", rule: onceIsOnce,
+		functions: []string{"add_job_once"},
+		sound:     "(held.kept_until > clock_timestamp()) is not true",
+		broken:    "(held.kept_until < clock_timestamp()) is not true",
 	},
 	{
 		name: "add_job_once that returns the job under the key", rule: onceIsOnce, functions: []string{"add_job_once"},
@@ -138,28 +146,34 @@ var mutants = []mutant{
 		broken: `select coalesce((select k.id from "graphile_worker"._private_jobs as k where k.key = held.key), held.job_id),`,
 	},
 	{
-		name: "a sweep that forgets calls of add_job_once within the interval", rule: onceIsOnce, functions: []string{"_gw_drop_keyed_calls"},
-		sound: "where c.kept_until < now() - interval '1 minute'", broken: "where c.began_at < now() - interval '50 milliseconds'",
+		name: "a sweep that forgets calls of add_job_once within the interval", rule: onceIsOnce,
+		functions: []string{"_gw_drop_keyed_calls"},
+		sound:     "where c.kept_until < now() - interval '1 minute'",
+		broken:    "where c.began_at < now() - interval '50 milliseconds'",
 	},
 	{
-		name: "debounce_job that counts max_wait from the last call", rule: debounceWaits, functions: []string{"debounce_job"},
-		sound: "held.began_at + max_wait", broken: "at + max_wait",
+		name: "debounce_job that counts max_wait from the last call", rule: debounceWaits,
+		functions: []string{"debounce_job"},
+		sound:     "held.began_at + max_wait", broken: "at + max_wait",
 	},
 	{
-		name: "debounce_job that does not see that its job has started", rule: debounceWaits, functions: []string{"debounce_job"},
-		sound: "waiting.attempts = 0", broken: "waiting.attempts >= 0",
+		name: "debounce_job that does not see that its job has started", rule: debounceWaits,
+		functions: []string{"debounce_job"},
+		sound:     "waiting.attempts = 0", broken: "waiting.attempts >= 0",
 	},
 	{
-		name: "debounce_job without the lock of the waiting job", rule: debounceWaits, functions: []string{"_gw_waiting_job"},
-		sound: "where j.key = job_key for update;", broken: "where j.key = job_key;",
+		name: "debounce_job without the lock of the waiting job", rule: debounceWaits,
+		functions: []string{"_gw_waiting_job"},
+		sound:     "where j.key = job_key for update;", broken: "where j.key = job_key;",
 	},
 	{
 		name: "debounce_job that shortens a back-off", rule: backoffIsKept, functions: []string{"debounce_job"},
 		sound: "case when waiting.attempts > 0 and isfinite(waiting.run_at) then waiting.run_at end", broken: "null",
 	},
 	{
-		name: "throttle_job without the lock of the record", rule: throttleSpaces, functions: []string{"_gw_hold_keyed_call"},
-		sound: "for update;", broken: ";",
+		name: "throttle_job without the lock of the record", rule: throttleSpaces,
+		functions: []string{"_gw_hold_keyed_call"},
+		sound:     "for update;", broken: ";",
 	},
 	{
 		name: "throttle_job without the interval", rule: throttleSpaces, functions: []string{"throttle_job"},
@@ -174,11 +188,13 @@ var mutants = []mutant{
 		sound: "waiting.attempts > 0", broken: "false",
 	},
 	{
-		name: "a sweep that forgets the last job of throttle_job", rule: throttleSpaces, functions: []string{"_gw_drop_keyed_calls"},
-		sound: "where c.kept_until < now() - interval '1 minute'", broken: "where c.began_at < now()",
+		name: "a sweep that forgets the last job of throttle_job", rule: throttleSpaces,
+		functions: []string{"_gw_drop_keyed_calls"},
+		sound:     "where c.kept_until < now() - interval '1 minute'", broken: "where c.began_at < now()",
 	},
 	{
-		name: "a transaction that returns its jobs in place of completing them", rule: nothingRunsTwice, functions: []string{"_gw_complete_all"},
+		name: "a transaction that returns its jobs in place of completing them", rule: nothingRunsTwice,
+		functions: []string{"_gw_complete_all"},
 		transacts: true, sound: "completed := array(select c.id from ", broken: `
 			perform from "graphile_worker".return_job_batch(worker_id, job_ids, leases);
 			completed := job_ids;

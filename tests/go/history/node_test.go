@@ -12,7 +12,8 @@ import (
 	"github.com/gwsql/gw/tests/go/nodegw"
 )
 
-var withNode = profile{name: "a Node worker among 8 sessions on 30 keys", producers: 3, claimers: 3, admins: 1, keys: 30, queues: 3, killEvery: 150}
+var withNode = profile{name: "a Node worker among 8 sessions on 30 keys", producers: 3, claimers: 3, admins: 1,
+	keys: 30, queues: 3, killEvery: 150}
 
 // Node's handlers record the claim from the table, and when they began and ended. If the lease ended before the handler
 // read it, they record what Node knows: the time of the claim only in milliseconds, and no queue.
@@ -70,7 +71,8 @@ func TestBesideANodeWorkerTheRulesHoldButForItsOwnDefects(t *testing.T) {
 	r := newRun(t, withNode, seed, min(*callsFlag, 20000))
 	pgtest.Exec(t, pgtest.Pool(t, r.url), nodeTables)
 	node := nodegw.Start(t, nodegw.Options{
-		DatabaseURL: r.url, Tasks: map[string]string{tasks[0]: nodeTask}, Concurrency: 4, LocalQueue: 10, PollInterval: 50 * time.Millisecond,
+		DatabaseURL: r.url, Tasks: map[string]string{tasks[0]: nodeTask}, Concurrency: 4, LocalQueue: 10,
+		PollInterval: 50 * time.Millisecond,
 	})
 	r.stopOthers = func(ctx context.Context) ([]*event, error) {
 		node.Stop()
@@ -135,7 +137,8 @@ func (r *run) nodeEvents(ctx context.Context) ([]*event, error) {
 		batch.rows = append(batch.rows, c)
 		if ended != nil {
 			note(&event{
-				kind: complete, worker: worker, code: unknown, leases: []lease{{worker, c.id, c.leasedAt}}, start: micros(*ended), end: now,
+				kind: complete, worker: worker, code: unknown, leases: []lease{{worker, c.id, c.leasedAt}},
+				start: micros(*ended), end: now,
 			})
 		}
 		return nil

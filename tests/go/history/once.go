@@ -29,9 +29,11 @@ func checkOnce(h *index) (found []violation) {
 				case isAdder && isInside && a.end < e.start+e.interval:
 					report(fmt.Sprintf("jobs %d and %d were both added", a.decided.id, e.decided.id), a)
 				case isInside && a.end <= e.start && a.decided.id != e.decided.id:
-					report(fmt.Sprintf("job %d was returned though job %d was the first", e.decided.id, a.decided.id), a)
+					report(fmt.Sprintf("job %d was returned though job %d was the first", e.decided.id, a.decided.id),
+						a)
 				}
-				isExplained = isExplained || a.decided.id == e.decided.id && a.start < e.end && e.start < a.end+a.interval
+				isExplained = isExplained || a.decided.id == e.decided.id && a.start < e.end &&
+					e.start < a.end+a.interval
 			}
 			isExplained = isExplained || slices.ContainsFunc(lost, func(l *event) bool {
 				return l.start < e.end && e.start < l.end+l.interval

@@ -32,7 +32,8 @@ func checkOrder(h *index) verdict {
 		}
 		found = append(found, h.behind(e)...)
 		if len(e.rows) > e.size {
-			found = append(found, violation{nothingIsPassedBy, fmt.Sprintf("%d jobs were asked for", e.size), []*event{e}, 0})
+			found = append(found, violation{nothingIsPassedBy, fmt.Sprintf("%d jobs were asked for", e.size),
+				[]*event{e}, 0})
 		}
 		for ; taken < len(waits) && waits[taken].from <= e.start; taken++ {
 			open = append(open, waits[taken])
@@ -65,7 +66,8 @@ func (h *index) behind(e *event) (found []violation) {
 			continue
 		}
 		if seen[in] && r.key != "" {
-			found = append(found, violation{aQueueIsSerial, fmt.Sprintf("job %d, which has a key, is not the first of %s", r.id, in), []*event{e}, r.id})
+			found = append(found, violation{aQueueIsSerial,
+				fmt.Sprintf("job %d, which has a key, is not the first of %s", r.id, in), []*event{e}, r.id})
 		}
 		seen[in] = true
 	}
@@ -89,9 +91,11 @@ func (h *index) passedBy(e *event, w wait, alone, calm bool) (violation, bool) {
 		other, width := h.laneOf(r)
 		switch {
 		case most > 0 && other == in:
-			return violation{in.rule(), fmt.Sprintf("job %d overtook job %d of %s", r.id, w.row.id, in), events, w.row.id}, true
+			return violation{in.rule(), fmt.Sprintf("job %d overtook job %d of %s", r.id, w.row.id, in), events,
+				w.row.id}, true
 		case most == 0 && (width == 0 || alone && other.limit == "") && !h.changesDuring(r.id, e):
-			return violation{urgentFirst, fmt.Sprintf("job %d was claimed before job %d", r.id, w.row.id), events, w.row.id}, true
+			return violation{urgentFirst, fmt.Sprintf("job %d was claimed before job %d", r.id, w.row.id), events,
+				w.row.id}, true
 		}
 	}
 	return violation{}, false
@@ -102,7 +106,10 @@ func (h *index) passedBy(e *event, w wait, alone, calm bool) (violation, bool) {
 func (h *index) changesDuring(id int64, claim *event) bool {
 	j := h.jobs[id]
 	return j.isActedOn(claim.start, claim.end) ||
-		slices.ContainsFunc(j.adds, func(a added) bool { return a.event.end > claim.start && a.event.start < claim.end })
+		slices.ContainsFunc(j.adds, func(a added) bool {
+			return a.event.end > claim.start &&
+				a.event.start < claim.end
+		})
 }
 
 // sights are the calls that ran concurrently with claims.

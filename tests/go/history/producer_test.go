@@ -182,11 +182,14 @@ func addAll(requests []request, preserve bool) (*event, statement) {
 		if q.delay != nil {
 			delay = string(text(*q.delay))
 		}
-		identifiers, payloads, queues = append(identifiers, q.task), append(payloads, q.payload()), append(queues, q.queue)
-		delays, keys, flagged = append(delays, delay), append(keys, q.key), append(flagged, strconv.FormatBool(q.flagged))
+		identifiers, payloads, queues = append(identifiers, q.task), append(payloads, q.payload()),
+			append(queues, q.queue)
+		delays, keys, flagged = append(delays, delay), append(keys, q.key),
+			append(flagged, strconv.FormatBool(q.flagged))
 		attempts, priorities = append(attempts, int64(q.maxAttempts)), append(priorities, int64(q.priority))
 	}
-	return e, statement{addJobs, []any{identifiers, payloads, queues, delays, attempts, keys, priorities, flagged, preserve}}
+	return e, statement{addJobs, []any{identifiers, payloads, queues, delays, attempts, keys, priorities, flagged,
+		preserve}}
 }
 
 func orNull(s string) any {

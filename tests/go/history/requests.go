@@ -39,7 +39,8 @@ func checkRequests(h *index) []violation {
 		revisions := map[int]added{}
 		for _, a := range j.adds {
 			if other, isThere := revisions[a.row.revision]; isThere {
-				report(j.id, fmt.Sprintf("two requests made revision %d of job %d", a.row.revision, j.id), other.event, a.event)
+				report(j.id, fmt.Sprintf("two requests made revision %d of job %d", a.row.revision, j.id), other.event,
+					a.event)
 			}
 			revisions[a.row.revision] = a
 		}
@@ -49,7 +50,8 @@ func checkRequests(h *index) []violation {
 				continue
 			}
 			if !slices.Equal(next.row.numbers, merged(a.row, next.spec)) {
-				report(j.id, fmt.Sprintf("the payload of job %d is not what two requests make it", j.id), a.event, next.event)
+				report(j.id, fmt.Sprintf("the payload of job %d is not what two requests make it", j.id), a.event,
+					next.event)
 			}
 		}
 		for _, c := range j.claims {
@@ -58,7 +60,8 @@ func checkRequests(h *index) []violation {
 				report(j.id, fmt.Sprintf("job %d ran with another payload", j.id), a.event, c.event)
 			}
 			if isThere && a.spec.mode != "unsafe_dedupe" && a.spec.task != c.row.task {
-				report(j.id, fmt.Sprintf("job %d of %s ran as one of %s", j.id, a.spec.task, c.row.task), a.event, c.event)
+				report(j.id, fmt.Sprintf("job %d of %s ran as one of %s", j.id, a.spec.task, c.row.task), a.event,
+					c.event)
 			}
 		}
 	}
@@ -82,7 +85,10 @@ func (h *index) isExecuted(request *event, r row) bool {
 	if end, isThere := h.end[r.id]; isThere && end.available && end.revision >= r.revision {
 		return true
 	}
-	return slices.ContainsFunc(j.claims, func(c *claimed) bool { return c.row.revision >= r.revision && c.event.end > request.start }) ||
+	return slices.ContainsFunc(j.claims, func(c *claimed) bool {
+		return c.row.revision >= r.revision &&
+			c.event.end > request.start
+	}) ||
 		slices.ContainsFunc(j.acts, func(e *event) bool { return e.kind != reschedule && e.end > request.start }) ||
 		h.mayBeRemoved(r.key, request.start) || h.maySilentlyBeDead(j, r.key, request.start)
 }

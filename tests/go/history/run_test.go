@@ -28,16 +28,22 @@ type profile struct {
 
 // In addition to the participants counted here, each run has a session that kills others.
 var (
-	crowd   = profile{name: "24 sessions on 3 keys", producers: 11, claimers: 9, shims: 1, admins: 2, keys: 3, queues: 2, killEvery: 150}
-	decided = profile{name: "15 sessions on 6 keys that decide", producers: 2, deciders: 8, claimers: 4, admins: 1, keys: 6, queues: 2, killEvery: 150, part: 5}
+	crowd = profile{name: "24 sessions on 3 keys", producers: 11, claimers: 9, shims: 1, admins: 2, keys: 3,
+		queues: 2, killEvery: 150}
+	decided = profile{name: "15 sessions on 6 keys that decide", producers: 2, deciders: 8, claimers: 4, admins: 1,
+		keys: 6, queues: 2, killEvery: 150, part: 5}
 
-	spread = profile{name: "8 sessions on 1000 keys", producers: 3, claimers: 3, admins: 1, keys: 1000, queues: 20, killEvery: 150}
+	spread = profile{name: "8 sessions on 1000 keys", producers: 3, claimers: 3, admins: 1, keys: 1000, queues: 20,
+		killEvery: 150}
 
-	transacted = profile{name: "10 sessions and 3 workers whose transactions complete jobs", producers: 3, floods: 2, claimers: 4, admins: 1, inTransactions: 3, keys: 20, queues: 2,
+	transacted = profile{name: "10 sessions and 3 workers whose transactions complete jobs", producers: 3, floods: 2,
+		claimers: 4, admins: 1, inTransactions: 3, keys: 20, queues: 2,
 		killEvery: 150, part: 2}
 
-	limited = profile{name: "14 sessions under limits", producers: 5, claimers: 7, shims: 1, admins: 1, keys: 20, queues: 2, killEvery: 150,
-		limits: []pgtest.Limit{{Name: "narrow", Task: "plain", Most: 2}, {Name: "wide", Task: "other", Most: 3}, {Name: "shared", Task: "shared", Most: 5}}}
+	limited = profile{name: "14 sessions under limits", producers: 5, claimers: 7, shims: 1, admins: 1, keys: 20,
+		queues: 2, killEvery: 150,
+		limits: []pgtest.Limit{{Name: "narrow", Task: "plain", Most: 2}, {Name: "wide", Task: "other", Most: 3},
+			{Name: "shared", Task: "shared", Most: 5}}}
 )
 
 // tasks are the tasks of direct calls. Other workers only have the first one.
@@ -78,7 +84,8 @@ func newRun(t *testing.T, p profile, seed uint64, calls int) *run {
 		t.Fatal(err)
 	}
 	return &run{
-		url: url, seed: seed, profile: p, calls: int64(calls), victims: make(chan uint32, 100), enough: make(chan struct{}), counts: map[string]int{},
+		url: url, seed: seed, profile: p, calls: int64(calls), victims: make(chan uint32, 100),
+		enough: make(chan struct{}), counts: map[string]int{},
 	}
 }
 

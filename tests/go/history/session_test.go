@@ -158,7 +158,8 @@ func read(p *pgconn.Pipeline, transactions int) ([]result, error) {
 			if reader, isRows := next.(*pgconn.ResultReader); isRows {
 				answer := reader.Read()
 				if errors.As(answer.Err, &refusal) && refusal.Code != killedCode {
-					results[i].code, results[i].detail = refusal.Code, strings.TrimSpace(refusal.Detail+" "+refusal.Where)
+					results[i].code, results[i].detail = refusal.Code,
+						strings.TrimSpace(refusal.Detail+" "+refusal.Where)
 				} else if answer.Err != nil {
 					return nil, answer.Err
 				}

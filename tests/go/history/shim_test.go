@@ -100,7 +100,8 @@ func (l *shimLog) handle(ctx context.Context, job *shim.Job, worker string) erro
 		maxAttempts: job.MaxAttempts, leasedAt: micros(job.Lease),
 	}
 	c.list, c.numbers = numbersIn(string(job.Payload))
-	outcome := &event{kind: complete, worker: worker, leases: []lease{{worker, job.ID, c.leasedAt}}, code: unknown, start: started}
+	outcome := &event{kind: complete, worker: worker, leases: []lease{{worker, job.ID, c.leasedAt}}, code: unknown,
+		start: started}
 	if job.ID%10 == 0 {
 		outcome.kind, err = fail, errHandler
 	}
@@ -109,7 +110,8 @@ func (l *shimLog) handle(ctx context.Context, job *shim.Job, worker string) erro
 	} else {
 		outcome.kind, err = giveBack, clockErr
 	}
-	l.record(&event{kind: claim, worker: worker, start: c.leasedAt, end: started, code: reported, rows: []row{c}}, outcome)
+	l.record(&event{kind: claim, worker: worker, start: c.leasedAt, end: started, code: reported, rows: []row{c}},
+		outcome)
 	return err
 }
 

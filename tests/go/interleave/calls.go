@@ -68,7 +68,8 @@ var calls = []call{
 	called("tidy", tidy{}),
 	called("cleanup", cleanup{}),
 	called("run_cron", runCron{
-		items: []schedule{{Identifier: "i", Task: "a", Pattern: "* * * * *", Key: "k", Queue: "q"}}, since: newYear2026 - minute, now: newYear2026,
+		items: []schedule{{Identifier: "i", Task: "a", Pattern: "* * * * *", Key: "k", Queue: "q"}},
+		since: newYear2026 - minute, now: newYear2026,
 	}),
 	called("tick", runCron{since: newYear2026 - minute, now: newYear2026}),
 	called("schedule", cronSchedule{identifier: "s", pattern: "*/5 * * * *", task: "a", key: "k"}),

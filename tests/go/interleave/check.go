@@ -21,7 +21,8 @@ type finding struct {
 
 func (f finding) String() string {
 	var b strings.Builder
-	fmt.Fprintf(&b, "%s: %d orders end so, the first is -interleave.order=%s:\n", f.world.name, f.times, formatOrder(f.order))
+	fmt.Fprintf(&b, "%s: %d orders end so, the first is -interleave.order=%s:\n", f.world.name, f.times,
+		formatOrder(f.order))
 	for _, step := range f.trace {
 		fmt.Fprintln(&b, step)
 	}
@@ -137,7 +138,8 @@ func (d *driver) search(ctx context.Context, w world, judges ...judge) ([]*findi
 
 // sample runs a world in this number of random orders, and returns the findings. If kill is true, one session of each
 // run is ended at some step.
-func (d *driver) sample(ctx context.Context, w world, random *rand.Rand, count int, kills bool, judges ...judge) ([]*finding, tally, error) {
+func (d *driver) sample(ctx context.Context, w world, random *rand.Rand, count int, kills bool,
+	judges ...judge) ([]*finding, tally, error) {
 	return d.judged(ctx, w, judges, func(v *verdicts) error {
 		for range count {
 			order, err := d.wander(ctx, w, random, kills)
@@ -163,7 +165,8 @@ func (d *driver) again(ctx context.Context, w world, order []int, judges ...judg
 }
 
 // judged returns the findings in the orders of a world that are run.
-func (d *driver) judged(ctx context.Context, w world, judges []judge, run func(v *verdicts) error) ([]*finding, tally, error) {
+func (d *driver) judged(ctx context.Context, w world, judges []judge,
+	run func(v *verdicts) error) ([]*finding, tally, error) {
 	steps, runs := d.steps, d.runs
 	v, err := d.newVerdicts(ctx, w, judges)
 	if err == nil {

@@ -16,8 +16,10 @@ type class struct {
 
 // classes has a class before those that contain it.
 var classes = []class{
-	{"_private_jobs", "plain", []string{"is_available", "job_queue_id is null"}, "r.is_available and r.job_queue_id is null"},
-	{"_private_jobs", "queued", []string{"is_available", "job_queue_id > 0"}, "r.is_available and r.job_queue_id is not null"},
+	{"_private_jobs", "plain", []string{"is_available", "job_queue_id is null"},
+		"r.is_available and r.job_queue_id is null"},
+	{"_private_jobs", "queued", []string{"is_available", "job_queue_id > 0"},
+		"r.is_available and r.job_queue_id is not null"},
 	{"_private_jobs", "available", []string{"is_available"}, "r.is_available"},
 	{"_private_job_queues", "free", []string{"locked_at is null"}, "r.locked_at is null"},
 }
@@ -76,7 +78,8 @@ func mentionAt(words []string, i int) (m mention, ok bool) {
 }
 
 // ends are the words behind the condition of a statement.
-var ends = []string{";", "union", "intersect", "except", "group", "having", "window", "order", "limit", "offset", "fetch", "for",
+var ends = []string{";", "union", "intersect", "except", "group", "having", "window", "order", "limit", "offset",
+	"fetch", "for",
 	"into", "returning", "then", "loop", "when", "else", "elsif"}
 
 // isByPlace reports whether a condition that begins here compares the place of a row with those of a sub-select or

@@ -8,7 +8,8 @@ import (
 )
 
 // withNames writes out the names of tables in a statement of a test.
-var withNames = strings.NewReplacer("JOBS", "graphile_worker._private_jobs", "QUEUES", `"graphile_worker"._private_job_queues`)
+var withNames = strings.NewReplacer("JOBS", "graphile_worker._private_jobs", "QUEUES",
+	`"graphile_worker"._private_job_queues`)
 
 func TestAStatementReadsTheRowsOfAClassIfItsConditionNamesIt(t *testing.T) {
 	for statement, want := range map[string]string{

@@ -15,7 +15,8 @@ type deed struct {
 }
 
 func newDeed(did, own, seen footprint, s *session, acted []*session) deed {
-	done := deed{footprint: did, own: own, seen: seen, where: s.where(), atStop: s.at != "" && !s.blocked, waits: s.blocked}
+	done := deed{footprint: did, own: own, seen: seen, where: s.where(), atStop: s.at != "" &&
+		!s.blocked, waits: s.blocked}
 	for _, a := range acted {
 		done.acted = append(done.acted, a.number-1)
 		if !a.blocked || a == s {
@@ -38,7 +39,8 @@ func (d *driver) nextFootprint(s *session) footprint {
 	statements := d.world.sessions[s.number-1].statements()
 	if s.at == "" && !s.blocked {
 		f.add(d.prints.of(statements[s.next]))
-		if t := d.world.sessions[s.number-1]; s.next == 0 && t.isolation != "" { // its snapshot is that of all its statements
+		if t := d.world.sessions[s.number-1]; s.next == 0 &&
+			t.isolation != "" { // its snapshot is that of all its statements
 			f.add(footprint{reads: d.reach(t).reads})
 		}
 		return f
@@ -85,7 +87,8 @@ func (d *driver) did(may footprint, rows, committed set, s *session, acted []*se
 			}
 		case a.blocked:
 			for _, other := range d.blockers(a) {
-				did.add(other.written.within(with(with(may.mayLock(), may.creates), d.behind))) // for some of which it waits
+				did.add(other.written.within(with(with(may.mayLock(), may.creates),
+					d.behind))) // for some of which it waits
 			}
 		}
 	}

@@ -50,8 +50,9 @@ func (f footprint) isEmpty() bool {
 // transaction has locked before: a lock that gets stronger is not always seen, which matters to sessions that lock rows
 // of shared tables for share.
 func (f footprint) refined(rows set, held footprint, shared, tables set) footprint {
-	exact := newFootprint().add(footprint{reads: f.reads, skips: f.skips, rows: f.rows, shared: f.shared, creates: f.creates,
-		shown: f.shown})
+	exact := newFootprint().add(footprint{reads: f.reads, skips: f.skips, rows: f.rows, shared: f.shared,
+		creates: f.creates,
+		shown:   f.shown})
 	for name := range f.writes {
 		if !tables[name] {
 			exact.writes[name] = true
@@ -82,14 +83,16 @@ func (f footprint) refined(rows set, held footprint, shared, tables set) footpri
 
 // changes returns the part of a footprint that lasts until the transaction ends.
 func (f footprint) changes() footprint {
-	return newFootprint().add(footprint{writes: f.writes, shares: f.shares, rows: f.rows, shared: f.shared, classes: f.classes,
+	return newFootprint().add(footprint{writes: f.writes, shares: f.shares, rows: f.rows, shared: f.shared,
+		classes: f.classes,
 		creates: f.creates})
 }
 
 // within returns the part of a footprint that is in these tables.
 func (f footprint) within(tables set) footprint {
 	part := newFootprint()
-	for _, of := range []struct{ all, some set }{{f.writes, part.writes}, {f.shares, part.shares}, {f.creates, part.creates},
+	for _, of := range []struct{ all, some set }{{f.writes, part.writes}, {f.shares, part.shares},
+		{f.creates, part.creates},
 		{f.rows, part.rows}, {f.shared, part.shared}, {f.classes, part.classes}} {
 		for name := range of.all {
 			if tables[tableOf(name)] {
@@ -107,7 +110,8 @@ func dependent(a, b footprint) bool {
 }
 
 func affects(a, b footprint) bool {
-	return overlap(a.shown, b.reads) || overlap(a.creates, b.creates) || overlap(a.rows, b.rows) || overlap(a.rows, b.shared) ||
+	return overlap(a.shown, b.reads) || overlap(a.creates, b.creates) || overlap(a.rows, b.rows) ||
+		overlap(a.rows, b.shared) ||
 		overlap(a.writes, b.creates) || overlap(a.writes, b.locked()) || overlap(a.writes, b.sharing()) ||
 		overlap(a.shares, tablesOf(b.rows)) || overlap(a.skips, b.locked()) || overlap(a.skips, b.sharing()) ||
 		overlap(tablesOf(a.skips), b.mayLock())

@@ -148,7 +148,8 @@ func firstTurns(sessions int) string {
 	var b strings.Builder
 	b.WriteString("select pg_advisory_unlock_all()")
 	for n := range sessions {
-		fmt.Fprintf(&b, ", setval('interleave.turns%[1]d', 1, false), pg_advisory_lock(%[2]s, (%[1]d * %[3]s + 1))", n+1, stopClass, turnsOfASession)
+		fmt.Fprintf(&b, ", setval('interleave.turns%[1]d', 1, false), pg_advisory_lock(%[2]s, (%[1]d * %[3]s + 1))",
+			n+1, stopClass, turnsOfASession)
 	}
 	return b.String()
 }
@@ -160,7 +161,8 @@ func (d *driver) beginning(s *session) string {
 	if d.passNone {
 		pass = ""
 	}
-	return fmt.Sprintf("set interleave.pass = '%s'; set seed to 0.5; %s; %s", pass, warm, d.world.sessions[s.number-1].begin())
+	return fmt.Sprintf("set interleave.pass = '%s'; set seed to 0.5; %s; %s", pass, warm,
+		d.world.sessions[s.number-1].begin())
 }
 
 // turnKey returns the second half of the lock of a turn.
@@ -230,7 +232,8 @@ func (d *driver) step(ctx context.Context, i int) (deed, error) {
 		return deed{}, err
 	}
 	acted := []*session{s}
-	if letsGo || s.done || slices.ContainsFunc(waited, func(a *session) bool { return !a.blocked }) { // they may wait again
+	if letsGo || s.done || slices.ContainsFunc(waited,
+		func(a *session) bool { return !a.blocked }) { // they may wait again
 		acted = append(acted, waited...)
 		did.add(then)
 	}
@@ -279,7 +282,8 @@ func (d *driver) stepAgain(ctx context.Context, i int, known []deed) error {
 		}
 		d.note(s, false)
 		if where := s.where(); where != before.where {
-			return fmt.Errorf("%w: session %d has come to %q, and before to %q", errNotTheSame, i+1, where, before.where)
+			return fmt.Errorf("%w: session %d has come to %q, and before to %q", errNotTheSame, i+1, where,
+				before.where)
 		}
 	}
 	return nil
@@ -317,7 +321,8 @@ func (d *driver) failed() bool {
 func (d *driver) reset(ctx context.Context) error {
 	for _, s := range d.pool {
 		_ = s.conn.PgConn().Conn().Close()
-		if err := d.exec(ctx, fmt.Sprintf("select pg_terminate_backend(%d); drop sequence interleave.turns%d", s.pid, s.number)); err != nil {
+		if err := d.exec(ctx, fmt.Sprintf("select pg_terminate_backend(%d); drop sequence interleave.turns%d", s.pid,
+			s.number)); err != nil {
 			return err
 		}
 	}

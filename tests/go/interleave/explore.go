@@ -94,7 +94,8 @@ func (e *explorer) replayOnce(ctx context.Context) error {
 			return err
 		}
 		if !slices.Equal(can, n.can) {
-			return fmt.Errorf("%w: after %v sessions %v can go on, and before %v", errNotTheSame, e.order()[:k], can, n.can)
+			return fmt.Errorf("%w: after %v sessions %v can go on, and before %v", errNotTheSame, e.order()[:k], can,
+				n.can)
 		}
 		if k == known {
 			if err := e.driver.settleBlocked(ctx); err != nil { // for whom they wait now

@@ -118,7 +118,8 @@ func compare(t *testing.T, more, fewer *explorer) {
 	t.Helper()
 	all, orders, runs := outcomes(t, more)
 	some, left, needed := outcomes(t, fewer)
-	t.Logf("%d outcomes in %d orders of %d runs, %d in %d orders of %d runs", len(all), orders, runs, len(some), left, needed)
+	t.Logf("%d outcomes in %d orders of %d runs, %d in %d orders of %d runs", len(all), orders, runs, len(some), left,
+		needed)
 	if want, got := slices.Sorted(maps.Keys(all)), slices.Sorted(maps.Keys(some)); !slices.Equal(got, want) {
 		t.Errorf("all orders give\n%s\nand those that are run\n%s", strings.Join(want, "\n"), strings.Join(got, "\n"))
 	}

@@ -78,7 +78,8 @@ type bounds struct {
 
 func newBounds(w world, o outcome) bounds {
 	sessions := len(w.sessions)
-	b := bounds{began: make([]int, sessions), first: make([]int, sessions), last: make([]int, sessions), failed: make([]bool, sessions)}
+	b := bounds{began: make([]int, sessions), first: make([]int, sessions), last: make([]int, sessions),
+		failed: make([]bool, sessions)}
 	for i := range sessions {
 		b.first[i], b.last[i] = slices.Index(o.order, i), len(o.order)-1-slices.Index(reversed(o.order), i)
 		b.began[i] = b.first[i]
@@ -128,7 +129,8 @@ func (j *modelJudge) outcomes(b bounds) map[string]string {
 }
 
 // follow runs the rest of an order, each session with all sets of rows that it may pass over.
-func (j *modelJudge) follow(order []int, b bounds, touched []map[string]bool, s *state, e env, answers [][]string, how string, found map[string]string) {
+func (j *modelJudge) follow(order []int, b bounds, touched []map[string]bool, s *state, e env, answers [][]string,
+	how string, found map[string]string) {
 	if len(order) == 0 {
 		o := outcome{answers: answers, tables: s.text(j.origin)}
 		if _, ok := found[o.String()]; !ok {
@@ -162,7 +164,8 @@ func (j *modelJudge) follow(order []int, b bounds, touched []map[string]bool, s 
 		next := s.clone()
 		given := slices.Clone(answers)
 		given[i] = next.transact(j.world.sessions[i], e)
-		j.follow(order[1:], b, touched, next, e, given, fmt.Sprintf("%s, %d passing over %v", how, i+1, slices.Sorted(maps.Keys(e.held))), found)
+		j.follow(order[1:], b, touched, next, e, given, fmt.Sprintf("%s, %d passing over %v", how, i+1,
+			slices.Sorted(maps.Keys(e.held))), found)
 	}
 }
 

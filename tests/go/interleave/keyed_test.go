@@ -26,8 +26,10 @@ var keyedPlaces = []place{
 // keyedWorlds are the calls that decide by a key against each other and against all that change their job.
 func keyedWorlds() (all []world) {
 	deciding := []string{"once", "debounce", "throttle"}
-	others := []string{"replace", "preserve", "dedupe", "add_jobs", "remove", "get_job", "get_job_batch", "complete by lease", "fail", "return",
-		"reschedule", "retry", "unlock", "cancel", "cleanup", "repeatable read: debounce", "serializable: throttle", "serializable: once"}
+	others := []string{"replace", "preserve", "dedupe", "add_jobs", "remove", "get_job", "get_job_batch",
+		"complete by lease", "fail", "return",
+		"reschedule", "retry", "unlock", "cancel", "cleanup", "repeatable read: debounce", "serializable: throttle",
+		"serializable: once"}
 	for _, at := range keyedPlaces {
 		for i, a := range deciding {
 			for _, b := range deciding[i:] {

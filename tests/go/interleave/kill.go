@@ -61,7 +61,8 @@ func (d *driver) replace(ctx context.Context, i int) error {
 	defer cancel()
 	d.steps++
 	for there := true; there; {
-		if err := d.control.QueryRow(ctx, "select exists (select from pg_stat_activity where pid = $1)", int32(s.pid)).Scan(&there); err != nil {
+		if err := d.control.QueryRow(ctx, "select exists (select from pg_stat_activity where pid = $1)",
+			int32(s.pid)).Scan(&there); err != nil {
 			return fmt.Errorf("wait for the end of session %d: %w", s.number, err)
 		}
 	}

@@ -56,7 +56,8 @@ var lanePlaces = map[string]string{
 	"fair, running":  noLanes + fair + jobA + jobA2 + later + runs,
 	"queue":          noLanes + only + queued + jobA2,
 	"queue, running": noLanes + only + queued + jobA2 + runs,
-	"dropped":        noLanes + keyed + jobA + jobA2 + later + together + looked + `select graphile_worker.drop_limit('keyed');`,
+	"dropped": noLanes + keyed + jobA + jobA2 + later + together + looked +
+		`select graphile_worker.drop_limit('keyed');`,
 }
 
 var laneCalls = map[string]string{
@@ -286,11 +287,14 @@ func TestMistakesInLanesAreFound(t *testing.T) {
 		mutant
 		world world
 	}{
-		{mutant{name: "an end tells no gate", function: "_gw_release_gates", sound: "where j.queue_id <= -16", broken: "where false"},
+		{mutant{name: "an end tells no gate", function: "_gw_release_gates", sound: "where j.queue_id <= -16",
+			broken: "where false"},
 			laneWorld("limit, running", "complete", "claim")},
-		{mutant{name: "an end of a job in a queue tells no gate", function: "_gw_release_gates", sound: "where j.queue_id > 0", broken: "where false"},
+		{mutant{name: "an end of a job in a queue tells no gate", function: "_gw_release_gates",
+			sound: "where j.queue_id > 0", broken: "where false"},
 			laneWorld("queue, running", "complete", "claim many")},
-		{mutant{name: "jobs of queues pass no gate", function: "_gw_queue_candidates", sound: "coalesce(l.lane_id, 0) end, l.gates", broken: "coalesce(l.lane_id, 0) end, '{}'"},
+		{mutant{name: "jobs of queues pass no gate", function: "_gw_queue_candidates",
+			sound: "coalesce(l.lane_id, 0) end, l.gates", broken: "coalesce(l.lane_id, 0) end, '{}'"},
 			laneWorld("queue", "claim", "claim many")},
 	} {
 		t.Run(m.name, func(t *testing.T) {

@@ -114,7 +114,8 @@ func (l *listener) wake(ctx context.Context, e ending) error {
 		}
 	} else if len(l.inFlight) > 0 {
 		before := len(l.inFlight)
-		if err := l.conn.QueryRow(ctx, "select graphile_worker.still_in_flight($1)", l.inFlight).Scan(&l.inFlight); err != nil {
+		if err := l.conn.QueryRow(ctx, "select graphile_worker.still_in_flight($1)",
+			l.inFlight).Scan(&l.inFlight); err != nil {
 			return fmt.Errorf("read what is in flight: %w", err)
 		}
 		looks = len(l.inFlight) < before

@@ -10,7 +10,8 @@ import (
 )
 
 // repeated are calls that a client makes again, by an order of their own, if the answer of the commit was lost.
-var repeated = []string{"replace", "preserve", "dedupe", "remove", "complete", "complete by lease", "complete batch", "fail", "return",
+var repeated = []string{"replace", "preserve", "dedupe", "remove", "complete", "complete by lease", "complete batch",
+	"fail", "return",
 	"renew", "retry", "cancel", "unlock", "get_job", "add_jobs", "schedule", "unschedule"}
 
 // lostWorlds are those in which the first session loses the answer of its commit, and the third makes its call again.

@@ -21,14 +21,17 @@ import (
 )
 
 var (
-	ordersFlag  = flag.Int("interleave.orders", -1, "how `many` orders each test runs of worlds that it draws; 0 runs all worlds")
+	ordersFlag = flag.Int("interleave.orders", -1,
+		"how `many` orders each test runs of worlds that it draws; 0 runs all worlds")
 	seedFlag    = flag.Uint64("interleave.seed", 1, "the `seed` by which worlds are drawn; 0 draws one")
 	mostFlag    = flag.Int("interleave.most", 20, "the `number` of orders of each world; 0 is all")
 	triplesFlag = flag.Int("interleave.triples", 1000, "how `many` triples are drawn")
 	worldFlag   = flag.String("interleave.world", "", "a `pattern` for the names of the worlds")
 	orderFlag   = flag.String("interleave.order", "", "the `sessions` of the steps to take, as a finding names them")
-	doneFlag    = flag.String("interleave.done", "", "the `file` of the worlds that earlier runs have done, which are left out; those of this run are added")
-	scriptsFlag = flag.String("interleave.scripts", "", "the `folder` into which findings are written as scripts for psql")
+	doneFlag    = flag.String("interleave.done", "",
+		"the `file` of the worlds that earlier runs have done, which are left out; those of this run are added")
+	scriptsFlag = flag.String("interleave.scripts", "",
+		"the `folder` into which findings are written as scripts for psql")
 )
 
 // budget returns how many orders each test runs; 0 is all.

@@ -8,7 +8,8 @@ var mended = []struct {
 	was string
 }{
 	{of("busy", "unlock", "unlock"), "the call that freed nothing held the job that the other call had freed, and notified nobody"},
-	{of("dead queue", "complete", "heartbeat"), "the outcome held a queue that the recovery had freed, and notified nobody"},
+	{of("dead queue", "complete", "heartbeat"),
+		"the outcome held a queue that the recovery had freed, and notified nobody"},
 	{of("scheduled", "schedule", "unschedule"), "the schedule had no row in _private_known_crontabs"},
 	{of("ready", "dedupe", "run_cron"), "add_job, which replaced nothing, held a job of which run_cron notified workers, and notified nobody"},
 	{of("running streak", "complete", "unlock"), "a job that had become the first of its claim got its attempt back"},

@@ -162,7 +162,8 @@ func (j *job) unlock() { j.LockedBy, j.LockedAt = "", 0 }
 
 // text is the job as answers show it; jobColumns is the same in SQL.
 func (j *job) text() string {
-	return fmt.Sprintf("%s|%d|%d|%d|%s|%d|%s|%s", j.Payload, j.Priority, j.Attempts, j.MaxAttempts, j.Key, j.Revision, j.LockedBy, j.Flags)
+	return fmt.Sprintf("%s|%d|%d|%d|%s|%d|%s|%s", j.Payload, j.Priority, j.Attempts, j.MaxAttempts, j.Key, j.Revision,
+		j.LockedBy, j.Flags)
 }
 
 const jobColumns = "j.payload::jsonb, j.priority, j.attempts, j.max_attempts, j.key, j.revision, j.locked_by, j.flags"
@@ -241,7 +242,8 @@ func (s *state) suspectAgain(j *job, worker string) {
 func (s *state) clone() *state {
 	return &state{
 		Tasks: maps.Clone(s.Tasks), Queues: cloned(s.Queues), Jobs: cloned(s.Jobs), Suspects: cloned(s.Suspects),
-		Cancels: cloned(s.Cancels), Records: cloned(s.Records), Workers: cloned(s.Workers), Crontabs: cloned(s.Crontabs), Schedules: cloned(s.Schedules),
+		Cancels: cloned(s.Cancels), Records: cloned(s.Records), Workers: cloned(s.Workers),
+		Crontabs: cloned(s.Crontabs), Schedules: cloned(s.Schedules),
 		SweptAt: s.SweptAt, TidiedAt: s.TidiedAt, RunAgain: s.RunAgain, LastID: s.LastID, ReadAt: s.ReadAt,
 	}
 }

@@ -50,7 +50,8 @@ func (s *state) put(spec jobSpec, e env) *job {
 		j = &job{ID: s.LastID, CreatedAt: e.now}
 		s.Jobs[j.ID] = j
 	}
-	j.Task, j.Queue, j.Key, j.RunAt, j.MaxAttempts, j.Priority = spec.task, spec.queue, spec.key, spec.runAt, spec.maxAttempts, spec.priority
+	j.Task, j.Queue, j.Key, j.RunAt, j.MaxAttempts, j.Priority = spec.task, spec.queue, spec.key, spec.runAt,
+		spec.maxAttempts, spec.priority
 	j.Payload, j.Flags, j.Attempts, j.LastError, j.UpdatedAt = jsonb(spec.payload), flagsText(spec.flags), 0, "", e.now
 	return j
 }
@@ -60,8 +61,10 @@ type addJob jobSpec
 
 func (c addJob) sql() string {
 	return fmt.Sprintf("select %s from graphile_worker.add_job(%s, %s, queue_name => %s, run_at => %s, max_attempts => %s, job_key => %s, "+
-		"priority => %d, flags => %s, job_key_mode => %s) as j", jobColumns, literal(c.task), literal(c.payload), literal(c.queue),
-		timeLiteral(c.runAt), numberLiteral(c.maxAttempts), literal(c.key), c.priority, textArray(c.flags), literal(c.mode))
+		"priority => %d, flags => %s, job_key_mode => %s) as j", jobColumns, literal(c.task), literal(c.payload),
+		literal(c.queue),
+		timeLiteral(c.runAt), numberLiteral(c.maxAttempts), literal(c.key), c.priority, textArray(c.flags),
+		literal(c.mode))
 }
 
 func (c addJob) apply(s *state, e env) answer {
@@ -77,10 +80,13 @@ type addJobs struct {
 func (c addJobs) sql() string {
 	specs := make([]string, len(c.specs))
 	for i, spec := range c.specs {
-		specs[i] = fmt.Sprintf("(%s, %s, %s, %s, %s, %s, %d, %s)::graphile_worker.job_spec", literal(spec.task), literal(spec.payload),
-			literal(spec.queue), timeLiteral(spec.runAt), numberLiteral(spec.maxAttempts), literal(spec.key), spec.priority, textArray(spec.flags))
+		specs[i] = fmt.Sprintf("(%s, %s, %s, %s, %s, %s, %d, %s)::graphile_worker.job_spec", literal(spec.task),
+			literal(spec.payload),
+			literal(spec.queue), timeLiteral(spec.runAt), numberLiteral(spec.maxAttempts), literal(spec.key),
+			spec.priority, textArray(spec.flags))
 	}
-	return fmt.Sprintf("select %s from graphile_worker.add_jobs(array[%s]::graphile_worker.job_spec[], %t) as j", jobColumns, strings.Join(specs, ", "), c.preserve)
+	return fmt.Sprintf("select %s from graphile_worker.add_jobs(array[%s]::graphile_worker.job_spec[], %t) as j",
+		jobColumns, strings.Join(specs, ", "), c.preserve)
 }
 
 func (c addJobs) apply(s *state, e env) (a answer) {

@@ -216,6 +216,7 @@ func (c cleanup) apply(s *state, e env) answer {
 		}
 	}
 	return answer{rows: []string{
-		fmt.Sprintf("DELETE_PERMAFAILED_JOBS|%d", jobs), fmt.Sprintf("GC_TASK_IDENTIFIERS|%d", tasks), fmt.Sprintf("GC_JOB_QUEUES|%d", queues),
+		fmt.Sprintf("DELETE_PERMAFAILED_JOBS|%d", jobs), fmt.Sprintf("GC_TASK_IDENTIFIERS|%d", tasks),
+		fmt.Sprintf("GC_JOB_QUEUES|%d", queues),
 	}}
 }

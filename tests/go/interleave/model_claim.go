@@ -65,7 +65,8 @@ func (c getJobBatch) sql() string {
 	if c.ofQueue > 0 {
 		more = fmt.Sprintf(", queue_batch => %d", c.ofQueue)
 	}
-	return fmt.Sprintf("select %s from graphile_worker.get_job_batch(%s, batch_size => %d%s) as j", claimColumns, c.arguments(), c.size, more)
+	return fmt.Sprintf("select %s from graphile_worker.get_job_batch(%s, batch_size => %d%s) as j", claimColumns,
+		c.arguments(), c.size, more)
 }
 
 func (c getJobBatch) apply(s *state, e env) answer {
@@ -166,7 +167,8 @@ type getJobAlone struct {
 }
 
 func (c getJobAlone) sql() string {
-	return fmt.Sprintf("select %s from graphile_worker.get_job_alone(%s, beside => %t) as j", claimColumns, c.arguments(), c.beside)
+	return fmt.Sprintf("select %s from graphile_worker.get_job_alone(%s, beside => %t) as j", claimColumns,
+		c.arguments(), c.beside)
 }
 
 func (c getJobAlone) apply(s *state, e env) answer {
@@ -175,7 +177,8 @@ func (c getJobAlone) apply(s *state, e env) answer {
 	}
 	for _, suspect := range s.Suspects {
 		j := s.Jobs[suspect.JobID]
-		if j != nil && j.LockedBy == c.worker && suspect.WorkerID == c.worker && (!c.beside || j.LockedAt > e.clock-beatEvery) {
+		if j != nil && j.LockedBy == c.worker && suspect.WorkerID == c.worker &&
+			(!c.beside || j.LockedAt > e.clock-beatEvery) {
 			return answer{}
 		}
 	}
@@ -218,7 +221,8 @@ func (s *state) waitingSuspects(c claimer, e env) (waiting []*job) {
 	strictRuns := false
 	for _, suspect := range s.Suspects {
 		j := s.Jobs[suspect.JobID]
-		strictRuns = strictRuns || suspect.Strict && suspect.IsAlone && j != nil && j.LockedAt != 0 && j.LockedBy == suspect.WorkerID
+		strictRuns = strictRuns || suspect.Strict && suspect.IsAlone && j != nil && j.LockedAt != 0 &&
+			j.LockedBy == suspect.WorkerID
 	}
 	for _, j := range s.inOrder() {
 		q := s.Queues[j.Queue]
@@ -254,7 +258,8 @@ func (c getJob) apply(s *state, e env) answer {
 type makeRoom struct{ claimer }
 
 func (c makeRoom) sql() string {
-	return fmt.Sprintf("select graphile_worker.make_room(%s, forbidden_flags => %s) is not null", textArray(c.tasks), textArray(c.forbidden))
+	return fmt.Sprintf("select graphile_worker.make_room(%s, forbidden_flags => %s) is not null", textArray(c.tasks),
+		textArray(c.forbidden))
 }
 
 func (c makeRoom) apply(s *state, e env) answer {

@@ -40,7 +40,8 @@ type cronSchedule struct {
 
 func (c cronSchedule) sql() string {
 	return fmt.Sprintf("select graphile_worker.cron_schedule(%s, %s, %s, %s, queue_name => %s, job_key => %s, job_key_mode => %s) is not null",
-		literal(c.identifier), literal(c.pattern), literal(c.task), literal(c.payload), literal(c.queue), literal(c.key), literal(c.mode))
+		literal(c.identifier), literal(c.pattern), literal(c.task), literal(c.payload), literal(c.queue),
+		literal(c.key), literal(c.mode))
 }
 
 func (c cronSchedule) apply(s *state, e env) answer {
@@ -59,7 +60,8 @@ func (c cronSchedule) apply(s *state, e env) answer {
 	} else if known.Pattern != c.pattern {
 		known.ActiveSince = e.now
 	}
-	known.Task, known.Pattern, known.Payload, known.Queue, known.Key, known.Mode = c.task, c.pattern, jsonb(c.payload), c.queue, c.key, c.mode
+	known.Task, known.Pattern, known.Payload, known.Queue, known.Key, known.Mode = c.task, c.pattern, jsonb(c.payload),
+		c.queue, c.key, c.mode
 	return answer{rows: []string{boolText(!known.Paused)}}
 }
 
@@ -116,7 +118,8 @@ func (c runCron) sql() string {
 	items := make([]map[string]any, len(c.items))
 	for i, item := range c.items {
 		items[i] = map[string]any{"identifier": item.Identifier, "task": item.Task, "pattern": item.Pattern}
-		for key, value := range map[string]string{"queue_name": item.Queue, "job_key": item.Key, "job_key_mode": item.Mode} {
+		for key, value := range map[string]string{"queue_name": item.Queue, "job_key": item.Key,
+			"job_key_mode": item.Mode} {
 			if value != "" {
 				items[i][key] = value
 			}
@@ -170,7 +173,8 @@ func (c runCron) apply(s *state, e env) answer {
 			}
 			continue
 		}
-		scheduled = append(scheduled, fmt.Sprintf("%s %s %t", r.of.Identifier, time.UnixMicro(int64(r.at)).UTC().Format("2006-01-02T15:04:05+00:00"), c.since == 0))
+		scheduled = append(scheduled, fmt.Sprintf("%s %s %t", r.of.Identifier,
+			time.UnixMicro(int64(r.at)).UTC().Format("2006-01-02T15:04:05+00:00"), c.since == 0))
 	}
 	return answer{rows: []string{join(scheduled) + "|" + join(problems)}}
 }
@@ -230,9 +234,11 @@ func (s *state) addRun(r cronRun, backfilled bool, e env) *job {
 	if payload == nil {
 		payload = make(map[string]any)
 	}
-	payload["_cron"] = map[string]any{"ts": time.UnixMicro(int64(r.at)).UTC().Format("2006-01-02T15:04:05.000Z"), "backfilled": backfilled}
+	payload["_cron"] = map[string]any{"ts": time.UnixMicro(int64(r.at)).UTC().Format("2006-01-02T15:04:05.000Z"),
+		"backfilled": backfilled}
 	text, _ := json.Marshal(payload)
-	j := s.put(jobSpec{task: r.of.Task, payload: string(text), queue: r.of.Queue, key: r.of.Key, mode: r.of.Mode, runAt: r.at}, e)
+	j := s.put(jobSpec{task: r.of.Task, payload: string(text), queue: r.of.Queue, key: r.of.Key, mode: r.of.Mode,
+		runAt: r.at}, e)
 	if isSchedule {
 		r.of.LastRun, r.of.LastJobID = r.at, j.ID
 	}

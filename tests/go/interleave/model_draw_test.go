@@ -25,7 +25,8 @@ func (d drawer) past() moment { return newYear + moment(d.IntN(4))*hour }
 func (d drawer) runAt() moment { return one(d, 0, d.past(), d.past(), d.past(), 4102444800*second) }
 
 func (d drawer) spec() jobSpec {
-	spec := jobSpec{task: d.task(), queue: d.queue(), runAt: d.runAt(), maxAttempts: one(d, 0, 1, 1, 2), priority: one(d, 0, 0, 1, -1)}
+	spec := jobSpec{task: d.task(), queue: d.queue(), runAt: d.runAt(), maxAttempts: one(d, 0, 1, 1, 2),
+		priority: one(d, 0, 0, 1, -1)}
 	spec.payload = fmt.Sprintf(one(d, `{"n": %d}`, `[%d]`, `[%d]`, `"%d"`), d.IntN(1000))
 	if d.IntN(3) > 0 {
 		spec.key = one(d, "k", "l", "m")
@@ -38,7 +39,8 @@ func (d drawer) spec() jobSpec {
 }
 
 func (d drawer) claimer() claimer {
-	return claimer{worker: d.worker(), tasks: one(d, nil, nil, []string{"a"}, []string{"b", "c"}), forbidden: one(d, nil, nil, nil, []string{"x"})}
+	return claimer{worker: d.worker(), tasks: one(d, nil, nil, []string{"a"}, []string{"b", "c"}),
+		forbidden: one(d, nil, nil, nil, []string{"x"})}
 }
 
 // ids returns ids of jobs, and some that never were.
@@ -127,7 +129,8 @@ func (d drawer) operation(s *state) operation {
 	case 16, 17:
 		return one(d, complete{d.holder(s), false}, complete{d.holder(s).first(), true})
 	case 18, 19:
-		c := fail{holder: d.holder(s), message: "broken", payload: one(d, "", `{"again": 1}`), permanent: d.IntN(4) == 0}
+		c := fail{holder: d.holder(s), message: "broken", payload: one(d, "", `{"again": 1}`),
+			permanent: d.IntN(4) == 0}
 		if d.IntN(2) == 0 {
 			c.holder, c.single = c.holder.first(), true
 		}
@@ -162,7 +165,8 @@ func (d drawer) operation(s *state) operation {
 	case 27:
 		return one[operation](d, unlockWorkers{[]string{d.worker()}}, cleanup{}, stale{}, tidy{})
 	case 28:
-		return one[operation](d, register{d.worker(), one(d, []string{}, []string{"a"}, []string{"b"})}, register{d.worker(), []string{}}, deregister{d.worker()})
+		return one[operation](d, register{d.worker(), one(d, []string{}, []string{"a"}, []string{"b"})},
+			register{d.worker(), []string{}}, deregister{d.worker()})
 	case 29, 30, 31:
 		return d.age(s)
 	case 32, 33:
@@ -171,7 +175,8 @@ func (d drawer) operation(s *state) operation {
 		return d.crash()
 	case 35, 36:
 		if len(s.Suspects) > 0 {
-			return one[operation](d, getJobAlone{claimer{worker: d.worker()}, d.IntN(2) == 0}, makeRoom{}, getJob{claimer{worker: d.worker()}}, due{})
+			return one[operation](d, getJobAlone{claimer{worker: d.worker()}, d.IntN(2) == 0}, makeRoom{},
+				getJob{claimer{worker: d.worker()}}, due{})
 		}
 	case 37, 38, 39, 40, 41, 42:
 		return d.decision()
@@ -220,8 +225,9 @@ func (d drawer) cron() operation {
 	identifier := one(d, "s", "t")
 	switch d.IntN(7) {
 	case 0, 1:
-		return cronSchedule{identifier: identifier, pattern: one(d, "* * * * *", "*/5 * * * *"), task: d.task(), payload: one(d, "", `{"n": 20}`),
-			queue: d.queue(), key: one(d, "", "k", "l"), mode: one(d, "", "preserve_run_at")}
+		return cronSchedule{identifier: identifier, pattern: one(d, "* * * * *", "*/5 * * * *"), task: d.task(),
+			payload: one(d, "", `{"n": 20}`),
+			queue:   d.queue(), key: one(d, "", "k", "l"), mode: one(d, "", "preserve_run_at")}
 	case 2:
 		return cronUnschedule{identifier}
 	case 3:
@@ -230,7 +236,8 @@ func (d drawer) cron() operation {
 	now := 4102444800*second + moment(d.IntN(20))*minute + one(d, 0, 10*second)
 	c := runCron{now: now, since: one(d, 0, now-now%minute-moment(d.IntN(3))*minute), worker: d.worker()}
 	for _, identifier := range []string{"i", "s"}[:d.IntN(3)] {
-		c.items = append(c.items, schedule{Identifier: identifier, Task: d.task(), Pattern: "* * * * *", Queue: d.queue(), Key: one(d, "", "m")})
+		c.items = append(c.items, schedule{Identifier: identifier, Task: d.task(), Pattern: "* * * * *",
+			Queue: d.queue(), Key: one(d, "", "m")})
 	}
 	return c
 }
@@ -238,7 +245,8 @@ func (d drawer) cron() operation {
 // crash draws the death of a worker that has just claimed, and how others detect it.
 func (d drawer) crash() operation {
 	c := claimer{worker: one(d, "w1", "w2")}
-	died := []operation{one[operation](d, getJobBatch{c, 3, d.IntN(4)}, getJob{c}, getJobAlone{c, false}, getJobAlone{c, true}, makeRoom{}),
+	died := []operation{one[operation](d, getJobBatch{c, 3, d.IntN(4)}, getJob{c}, getJobAlone{c, false},
+		getJobAlone{c, true}, makeRoom{}),
 		aged{c.worker, hour}, beating{"w9"}, heartbeat{holder{"w9", []int64{}, []moment{}}}, due{}}
 	*d.pending = died[1 : 3+d.IntN(3)]
 	return died[0]
@@ -271,7 +279,8 @@ func (c aged) sql() string {
 		with jobs as (update graphile_worker._private_jobs set locked_at = locked_at - %[1]s where locked_by = %[2]s),
 		     queues as (update graphile_worker._private_job_queues set locked_at = locked_at - %[1]s where locked_by = %[2]s),
 		     suspects as (update graphile_worker._gw_suspects set room_at = room_at - %[1]s where room_at is not null)
-		update graphile_worker._gw_workers set last_seen_at = last_seen_at - %[1]s where id = %[2]s`, by, literal(c.worker))
+		update graphile_worker._gw_workers set last_seen_at = last_seen_at - %[1]s where id = %[2]s`, by,
+		literal(c.worker))
 }
 
 func (c aged) apply(s *state, _ env) answer {

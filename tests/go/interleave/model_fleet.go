@@ -93,7 +93,8 @@ func (c heartbeat) apply(s *state, e env) answer {
 		reasons = append(reasons, quotedInArray(s.Cancels[id].Reason))
 	}
 	return answer{rows: []string{fmt.Sprintf("%s|%s|%s|%s|%d|%s|%s",
-		boolText(w != nil), arrayText(held), boolText(waits), arrayText(died), freed, arrayText(canceled), arrayText(reasons))}}
+		boolText(w != nil), arrayText(held), boolText(waits), arrayText(died), freed, arrayText(canceled),
+		arrayText(reasons))}}
 }
 
 func quotedInArray(text string) string {
@@ -223,7 +224,8 @@ func (s *state) recoverJob(j *job, isExcused bool, e env) {
 	switch {
 	case crashes >= crashesAllowed:
 		j.Attempts = j.MaxAttempts
-		j.LastError = fmt.Sprintf("Probably crashed its workers: %d died while they ran it alone. ", crashes) + j.LastError
+		j.LastError = fmt.Sprintf("Probably crashed its workers: %d died while they ran it alone. ", crashes) +
+			j.LastError
 	case isExcused:
 		j.Attempts = max(0, j.Attempts-1)
 	default:

@@ -40,7 +40,8 @@ const mostOfQueue = 1000
 
 // release unlocks a job, and its queue if the claim holds no other job of it: the locked_at of the queue counts them.
 func (s *state) release(j *job) {
-	if q := s.Queues[j.Queue]; q != nil && q.LockedBy == j.LockedBy && q.LockedAt < j.LockedAt && q.LockedAt+1 > j.LockedAt-mostOfQueue {
+	if q := s.Queues[j.Queue]; q != nil && q.LockedBy == j.LockedBy && q.LockedAt < j.LockedAt &&
+		q.LockedAt+1 > j.LockedAt-mostOfQueue {
 		q.LockedAt++
 	} else {
 		s.freeQueue(j.Queue, j.LockedBy)
@@ -64,7 +65,8 @@ func (c complete) sql() string {
 	if c.single {
 		return fmt.Sprintf("select graphile_worker.complete_job(%s, %d, %s)", literal(c.worker), c.ids[0], c.lease())
 	}
-	return fmt.Sprintf("select id from graphile_worker.complete_job_batch(%s, %s, %s) as id order by id", literal(c.worker), idArray(c.ids), leaseArray(c.leases))
+	return fmt.Sprintf("select id from graphile_worker.complete_job_batch(%s, %s, %s) as id order by id",
+		literal(c.worker), idArray(c.ids), leaseArray(c.leases))
 }
 
 func (c complete) apply(s *state, e env) (a answer) {
@@ -112,7 +114,8 @@ func (c fail) sql() string {
 		}
 		failures[i] += "}"
 	}
-	return fmt.Sprintf("select %s from graphile_worker.fail_job_batch(%s, ('[%s]')::json) as o order by 1", outcomeColumns, literal(c.worker), strings.Join(failures, ", "))
+	return fmt.Sprintf("select %s from graphile_worker.fail_job_batch(%s, ('[%s]')::json) as o order by 1",
+		outcomeColumns, literal(c.worker), strings.Join(failures, ", "))
 }
 
 func (c fail) apply(s *state, e env) (a answer) {
@@ -145,7 +148,8 @@ func (c giveBack) sql() string {
 		in = fmt.Sprintf("interval '%d seconds'", c.in/second)
 	}
 	if c.single {
-		return fmt.Sprintf("select %s from graphile_worker.return_job(%s, %d, %s, run_in => %s) as o", outcomeColumns, literal(c.worker), c.ids[0], c.lease(), in)
+		return fmt.Sprintf("select %s from graphile_worker.return_job(%s, %d, %s, run_in => %s) as o", outcomeColumns,
+			literal(c.worker), c.ids[0], c.lease(), in)
 	}
 	return fmt.Sprintf("select %s from graphile_worker.return_job_batch(%s, %s, %s, run_in => %s) as o order by 1",
 		outcomeColumns, literal(c.worker), idArray(c.ids), leaseArray(c.leases), in)

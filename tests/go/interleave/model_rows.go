@@ -144,5 +144,6 @@ func (c tidy) passes(row string) bool {
 	return row == tidyRow || isOf(row, "job", "worker", "suspect", "record")
 }
 func (c heartbeat) passes(row string) bool {
-	return row == recoveryRow || row != workerRow(c.worker) && isOf(row, "job", "queue", "worker", "suspect") && !isOf(row, "queue name")
+	return row == recoveryRow || row != workerRow(c.worker) && isOf(row, "job", "queue", "worker", "suspect") &&
+		!isOf(row, "queue name")
 }

@@ -51,10 +51,13 @@ var stateQuery = `
 	`graphile_worker._private_jobs as j
 	      left join graphile_worker._private_tasks as t on t.id = j.task_id`) + `,
 	  'Suspects', ` + objects("s.job_id", `'JobID', s.job_id, 'Crashes', s.crashes, 'WorkerID', s.worker_id,
-	      'IsAlone', s.is_alone, 'Strict', s.strict, 'RoomAt', `+moments("s.room_at"), "graphile_worker._gw_suspects as s") + `,
-	  'Cancels', ` + objects("c.job_id", "'WorkerID', c.worker_id, 'Reason', c.reason", "graphile_worker._gw_cancels as c") + `,
-	  'Records', ` + objects("c.kind || ' ' || c.key", `'JobID', c.job_id, 'BeganAt', `+moments("c.began_at")+`, 'NotBefore', `+
-	moments("c.not_before")+", 'KeptUntil', "+moments("c.kept_until"), "graphile_worker._gw_keyed_calls as c") + `,
+	      'IsAlone', s.is_alone, 'Strict', s.strict, 'RoomAt', `+moments("s.room_at"),
+	"graphile_worker._gw_suspects as s") + `,
+	  'Cancels', ` + objects("c.job_id", "'WorkerID', c.worker_id, 'Reason', c.reason",
+	"graphile_worker._gw_cancels as c") + `,
+	  'Records', ` + objects("c.kind || ' ' || c.key",
+	`'JobID', c.job_id, 'BeganAt', `+moments("c.began_at")+`, 'NotBefore', `+
+		moments("c.not_before")+", 'KeptUntil', "+moments("c.kept_until"), "graphile_worker._gw_keyed_calls as c") + `,
 	  'Workers', ` + objects("w.id", `'Tasks', w.tasks, 'Crontab', w.crontab, 'LastSeenAt', `+moments("w.last_seen_at")+`,
 	      'BeatingSince', `+moments("w.beating_since")+", 'RecoveredAt', "+moments("w.recovered_at"),
 	"graphile_worker._gw_workers as w") + `,
@@ -84,7 +87,8 @@ func (s *state) text(o origin) string {
 	}
 	for id, j := range s.Jobs {
 		add("%s: %s, task %s, queue %q, held %t, run_at %s, last_error %q, locked at %s, updated %s, steps %q",
-			s.label(id, o), j.text(), j.Task, j.Queue, j.Held && j.isAvailable(), at(j.RunAt), withoutTime(j.LastError), at(j.LockedAt), at(j.UpdatedAt), j.Steps)
+			s.label(id, o), j.text(), j.Task, j.Queue, j.Held && j.isAvailable(), at(j.RunAt), withoutTime(j.LastError),
+			at(j.LockedAt), at(j.UpdatedAt), j.Steps)
 	}
 	for id, x := range s.Suspects {
 		if !s.counts(x) {
@@ -100,7 +104,8 @@ func (s *state) text(o origin) string {
 		add("canceled %s: worker %q, reason %q", s.label(id, o), c.WorkerID, c.Reason)
 	}
 	for name, r := range s.Records {
-		add("record %s: %s, began %s, not before %s, kept until %s", name, s.label(r.JobID, o), at(r.BeganAt), at(r.NotBefore), at(r.KeptUntil))
+		add("record %s: %s, began %s, not before %s, kept until %s", name, s.label(r.JobID, o), at(r.BeganAt),
+			at(r.NotBefore), at(r.KeptUntil))
 	}
 	for id, w := range s.Workers {
 		add("worker %s: tasks %v, crontab %v, seen %s, beating since %s, recovered %s",
@@ -110,7 +115,8 @@ func (s *state) text(o origin) string {
 		add("crontab %s: known since %s, last %s", id, at(k.KnownSince), at(k.LastExecution))
 	}
 	for id, x := range s.Schedules {
-		add("schedule %s: %s %s %s, queue %q, key %q %q, paused %t, since %s, last %s %s", id, x.Pattern, x.Task, x.Payload, x.Queue,
+		add("schedule %s: %s %s %s, queue %q, key %q %q, paused %t, since %s, last %s %s", id, x.Pattern, x.Task,
+			x.Payload, x.Queue,
 			x.Key, x.Mode, x.Paused, at(x.ActiveSince), at(x.LastRun), s.label(x.LastJobID, o))
 	}
 	slices.Sort(lines)

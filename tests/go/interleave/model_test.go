@@ -146,7 +146,8 @@ func adopt(model, got reflect.Value, clock, until moment) {
 		}
 	case reflect.Int64:
 		for _, later := range []moment{0, debounceWait, debounceMost, onceWithin} {
-			if m, ok := model.Interface().(moment); ok && m == clock+later && got.Int() >= int64(m) && got.Int() <= int64(until+later) {
+			if m, ok := model.Interface().(moment); ok && m == clock+later && got.Int() >= int64(m) &&
+				got.Int() <= int64(until+later) {
 				model.SetInt(got.Int())
 				return
 			}

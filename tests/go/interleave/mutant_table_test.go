@@ -19,7 +19,8 @@ func (m mutant) apply(ctx context.Context, conn *pgx.Conn) error {
 
 var mutants = []mutant{
 	{
-		name: "add_job without its retry", function: "_gw_add_keyed_job", sound: "if added.id is not null then", broken: `
+		name: "add_job without its retry", function: "_gw_add_keyed_job", sound: "if added.id is not null then",
+		broken: `
 			if exists (select from "graphile_worker"._private_jobs as j where j.key = spec.job_key) or round > 1 then
 			  return added;
 			end if;
@@ -27,7 +28,8 @@ var mutants = []mutant{
 		where: "names", sessions: []string{"replace", "preserve"},
 	},
 	{
-		name: "add_job without its retry, returning the existing row", function: "_gw_add_keyed_job", sound: "if added.id is not null then", broken: `
+		name: "add_job without its retry, returning the existing row", function: "_gw_add_keyed_job",
+		sound: "if added.id is not null then", broken: `
 			if added.id is not null then
 			  return added;
 			end if;
@@ -37,12 +39,14 @@ var mutants = []mutant{
 	},
 	{
 		name: "add_job retires a row for which it has waited, without reading it again", function: "_gw_add_keyed_job",
-		sound: "if not waits and job_key_mode <> 'unsafe_dedupe' then", broken: "if job_key_mode <> 'unsafe_dedupe' then",
-		where: "ready", sessions: []string{"replace", "preserve"},
+		sound:  "if not waits and job_key_mode <> 'unsafe_dedupe' then",
+		broken: "if job_key_mode <> 'unsafe_dedupe' then",
+		where:  "ready", sessions: []string{"replace", "preserve"},
 	},
 	{
-		name: "remove_job does not look for the key again", function: "remove_job", sound: "if not exists (", broken: "if true or not exists (",
-		where: "running", sessions: []string{"replace", "remove"},
+		name: "remove_job does not look for the key again", function: "remove_job", sound: "if not exists (",
+		broken: "if true or not exists (",
+		where:  "running", sessions: []string{"replace", "remove"},
 	},
 	{
 		name: "add_job_once goes by what it has read before it holds the record", function: "add_job_once",
@@ -50,20 +54,24 @@ var mutants = []mutant{
 		where: "empty", sessions: []string{"once", "once"},
 	},
 	{
-		name: "calls that decide by a key do not lock their record", function: "_gw_hold_keyed_call", sound: "for update;", broken: ";",
+		name: "calls that decide by a key do not lock their record", function: "_gw_hold_keyed_call",
+		sound: "for update;", broken: ";",
 		where: "once, over", sessions: []string{"once", "once"},
 	},
 	{
-		name: "debounce_job does not lock the waiting job", function: "_gw_waiting_job", sound: "where j.key = job_key for update;", broken: "where j.key = job_key;",
+		name: "debounce_job does not lock the waiting job", function: "_gw_waiting_job",
+		sound: "where j.key = job_key for update;", broken: "where j.key = job_key;",
 		where: "debounced", sessions: []string{"debounce", "get_job"},
 	},
 	{
-		name: "throttle_job does not lock the waiting job", function: "_gw_waiting_job", sound: "where j.key = job_key for update;", broken: "where j.key = job_key;",
+		name: "throttle_job does not lock the waiting job", function: "_gw_waiting_job",
+		sound: "where j.key = job_key for update;", broken: "where j.key = job_key;",
 		where: "throttled", sessions: []string{"throttle", "get_job"},
 	},
 	{
-		name: "a retired job keeps an attempt", function: "_gw_retire", sound: "then 0 else 1 end", broken: "then 0 else 0 end",
-		where: "running", sessions: []string{"replace", "return"},
+		name: "a retired job keeps an attempt", function: "_gw_retire", sound: "then 0 else 1 end",
+		broken: "then 0 else 0 end",
+		where:  "running", sessions: []string{"replace", "return"},
 	},
 	{
 		name: "the first job of a queue to end frees it",
@@ -84,8 +92,9 @@ var mutants = []mutant{
 		where: "running streak", sessions: []string{"unlock", "streak"},
 	},
 	{
-		name: "complete_job without the lease", function: "_gw_complete_claim", sound: "_gw_locked_at(lease)", broken: "_gw_locked_at(null)",
-		where: "running", sessions: []string{"complete by lease", "renew"},
+		name: "complete_job without the lease", function: "_gw_complete_claim", sound: "_gw_locked_at(lease)",
+		broken: "_gw_locked_at(null)",
+		where:  "running", sessions: []string{"complete by lease", "renew"},
 	},
 	{
 		name: "renew_leases without the lease", function: "renew_leases",
@@ -93,36 +102,43 @@ var mutants = []mutant{
 		where: "running", sessions: []string{"renew", "renew"},
 	},
 	{
-		name: "save_step without the lease", function: "save_step", sound: "_gw_is_held(j.locked_at, ", broken: "_gw_is_held(j.locked_at, null::bigint & ",
-		where: "running", sessions: []string{"step", "renew"},
+		name: "save_step without the lease", function: "save_step", sound: "_gw_is_held(j.locked_at, ",
+		broken: "_gw_is_held(j.locked_at, null::bigint & ",
+		where:  "running", sessions: []string{"step", "renew"},
 	},
 	{
 		name: "save_step does not lock the job", function: "save_step", sound: "for no key update;", broken: ";",
 		where: "running", sessions: []string{"step", "unlock + get_job + step elsewhere"},
 	},
 	{
-		name: "the last step of a name counts", function: "save_step", sound: "where s.revision <> excluded.revision", broken: "where true",
-		where: "running", sessions: []string{"step", "same step"},
+		name: "the last step of a name counts", function: "save_step", sound: "where s.revision <> excluded.revision",
+		broken: "where true",
+		where:  "running", sessions: []string{"step", "same step"},
 	},
 	{
-		name: "a replaced job keeps its steps", function: "job_steps", sound: "and s.revision = (", broken: "and s.revision <= (",
-		where: "running", sessions: []string{"step + return", "replace"},
+		name: "a replaced job keeps its steps", function: "job_steps", sound: "and s.revision = (",
+		broken: "and s.revision <= (",
+		where:  "running", sessions: []string{"step + return", "replace"},
 	},
 	{
-		name: "a job that is requested again loses its steps", function: "_gw_keep_steps", sound: "set revision = _gw_keep_steps.revision", broken: "set revision = s.revision",
+		name: "a job that is requested again loses its steps", function: "_gw_keep_steps",
+		sound: "set revision = _gw_keep_steps.revision", broken: "set revision = s.revision",
 		where: "running", sessions: []string{"step", "dedupe"},
 	},
 	{
-		name: "complete_job does not free the queue", function: "_gw_complete_claim", sound: "if ended is not null then", broken: "if false then",
+		name: "complete_job does not free the queue", function: "_gw_complete_claim",
+		sound: "if ended is not null then", broken: "if false then",
 		where: "running queue", sessions: []string{"complete", "get_job"},
 	},
 	{
-		name: "a suspect that was replaced is claimed as one", function: "_gw_start_suspect", sound: "and s.job_queue_id = -2", broken: "",
+		name: "a suspect that was replaced is claimed as one", function: "_gw_start_suspect",
+		sound: "and s.job_queue_id = -2", broken: "",
 		where: "suspect", sessions: []string{"replace in queue", "get_job_alone"},
 	},
 	{
-		name: "a suspect overtakes its queue", function: "_gw_start_suspect", sound: "and not exists (", broken: "and true or false and not exists (",
-		where: "suspect", sessions: []string{"add first", "get_job_alone"},
+		name: "a suspect overtakes its queue", function: "_gw_start_suspect", sound: "and not exists (",
+		broken: "and true or false and not exists (",
+		where:  "suspect", sessions: []string{"add first", "get_job_alone"},
 	},
 	{
 		name: "cancel_jobs does not lock the jobs first", function: "cancel_jobs",
@@ -131,15 +147,18 @@ var mutants = []mutant{
 	},
 	{
 		name: "cleanup does not look again whether a task is used", function: "_gw_collect_names",
-		sound: "where t.id = any (ids)\n       and not exists", broken: "where t.id = any (ids)\n       and true or false and not exists",
-		where: "names", sessions: []string{"add queue", "cleanup"},
+		sound:  "where t.id = any (ids)\n       and not exists",
+		broken: "where t.id = any (ids)\n       and true or false and not exists",
+		where:  "names", sessions: []string{"add queue", "cleanup"},
 	},
 	{
-		name: "cleanup without the locks of task names", function: "_gw_collect_names", sound: "_gw_name_lock('task', u.identifier)", broken: "_gw_name_lock('task', u.identifier) + 1000000",
+		name: "cleanup without the locks of task names", function: "_gw_collect_names",
+		sound: "_gw_name_lock('task', u.identifier)", broken: "_gw_name_lock('task', u.identifier) + 1000000",
 		where: "names", sessions: []string{"replace", "cleanup"},
 	},
 	{
-		name: "a recovery does not lock the worker", function: "_gw_recover_workers", sound: "order by w.id\n       for update skip locked", broken: "order by w.id",
+		name: "a recovery does not lock the worker", function: "_gw_recover_workers",
+		sound: "order by w.id\n       for update skip locked", broken: "order by w.id",
 		where: "dead queue", sessions: []string{"beat", "heartbeat"},
 	},
 	{
@@ -148,7 +167,8 @@ var mutants = []mutant{
 		where: "busy", sessions: []string{"complete", "unlock"},
 	},
 	{
-		name: "a free queue is not announced", function: "_gw_queue_freed", sound: "perform \"graphile_worker\"._gw_wake(1)", broken: "perform 1",
+		name: "a free queue is not announced", function: "_gw_queue_freed",
+		sound: "perform \"graphile_worker\"._gw_wake(1)", broken: "perform 1",
 		where: "running queue", sessions: []string{"complete", "schedule"},
 	},
 	{
@@ -164,7 +184,8 @@ var mutants = []mutant{
 		where: "scheduled", sessions: []string{"run_cron", "unschedule"},
 	},
 	{
-		name: "run_cron does not lock the recurring jobs that it runs", function: "run_cron", sound: "_gw_lock_crons(due, missing, now)", broken: "_gw_lock_crons('{}', missing, now)",
+		name: "run_cron does not lock the recurring jobs that it runs", function: "run_cron",
+		sound: "_gw_lock_crons(due, missing, now)", broken: "_gw_lock_crons('{}', missing, now)",
 		where: "scheduled", sessions: []string{"tick", "tick"},
 	},
 	{

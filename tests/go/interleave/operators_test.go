@@ -39,7 +39,8 @@ var operatorCalls = map[string]string{
 // operatorWorld is laneWorld for calls of operators and others. The workers are registered, as limits count only what
 // such workers run.
 func operatorWorld(where string, sessions ...string) world {
-	w := world{name: where + ": " + strings.Join(sessions, ", "), setup: lanePlaces[where] + `select graphile_worker.register_worker(n) from unnest(array['w0', 'w1', 'w2', 'w3']) as n;`}
+	w := world{name: where + ": " + strings.Join(sessions, ", "), setup: lanePlaces[where] +
+		`select graphile_worker.register_worker(n) from unnest(array['w0', 'w1', 'w2', 'w3']) as n;`}
 	for _, text := range sessions {
 		sql := operatorCalls[text]
 		if sql == "" {

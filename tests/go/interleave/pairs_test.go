@@ -31,7 +31,8 @@ func TestAClaimGoesByTheTimeWhenItBegan(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	findings, _, err := newTestDriver(t).again(t.Context(), of("failed", "get_job_batch", "retry"), order, newJudges()...)
+	findings, _, err := newTestDriver(t).again(t.Context(), of("failed", "get_job_batch", "retry"), order,
+		newJudges()...)
 	if err != nil {
 		t.Fatal(err)
 	}

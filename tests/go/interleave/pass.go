@@ -16,7 +16,8 @@ func (d *driver) reach(t transaction) footprint {
 	if fallsAsleep(t) {
 		all.add(d.looksAtAll())
 	}
-	return all.byTable().add(footprint{shown: all.writes}, footprint{shown: all.creates}, footprint{shown: set{inProgress: true}})
+	return all.byTable().add(footprint{shown: all.writes}, footprint{shown: all.creates},
+		footprint{shown: set{inProgress: true}})
 }
 
 // mayReach reports whether a session may come to a stop.

@@ -75,7 +75,8 @@ func (p *progress) note(w world, did tally, sound bool) error {
 	if p.file == nil || !sound {
 		return nil
 	}
-	if _, err := fmt.Fprintf(p.file, "%s\t%s\t%d %d %d\n", p.test, w.name, did.orders, did.runs, did.steps); err != nil {
+	if _, err := fmt.Fprintf(p.file, "%s\t%s\t%d %d %d\n", p.test, w.name, did.orders, did.runs,
+		did.steps); err != nil {
 		return fmt.Errorf("write what is done: %w", err)
 	}
 	return nil

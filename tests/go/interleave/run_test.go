@@ -102,7 +102,8 @@ func checkAllIn(t *testing.T, worlds []world, check checker, newTestDriver func(
 		}
 		slices.SortStableFunc(worlds, func(a, b world) int { return calls[b.name] - calls[a.name] })
 	}
-	p := &pass{t: t, check: check, queue: make(chan world, len(worlds)), began: time.Now(), done: openProgress(t, *doneFlag)}
+	p := &pass{t: t, check: check, queue: make(chan world, len(worlds)), began: time.Now(),
+		done: openProgress(t, *doneFlag)}
 	for _, w := range worlds {
 		if !p.done.has(w) {
 			p.queue <- w
@@ -252,7 +253,8 @@ func writeScripts(ctx context.Context, t *testing.T, d *driver, f *finding) {
 		t.Error(err)
 		return
 	}
-	dir := filepath.Join(*scriptsFlag, strings.NewReplacer(": ", "-", ", ", "-", " ", "_").Replace(f.world.name)+"-"+formatOrder(f.order))
+	dir := filepath.Join(*scriptsFlag, strings.NewReplacer(": ", "-", ", ", "-", " ",
+		"_").Replace(f.world.name)+"-"+formatOrder(f.order))
 	if err := os.MkdirAll(dir, 0o755); err != nil {
 		t.Error(err)
 		return

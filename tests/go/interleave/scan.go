@@ -28,7 +28,8 @@ func scan(body string) (tokens []token) {
 			at += strings.Index(rest, "*/") + 2
 			continue
 		case c == '\'' || c == '"':
-			escapes := c == '\'' && len(tokens) > 0 && tokens[len(tokens)-1].text == "e" && tokens[len(tokens)-1].end == at
+			escapes := c == '\'' && len(tokens) > 0 && tokens[len(tokens)-1].text == "e" &&
+				tokens[len(tokens)-1].end == at
 			for end < len(body) && (body[end] != c || end+1 < len(body) && body[end+1] == c) {
 				if body[end] == c || escapes && body[end] == '\\' {
 					end++

@@ -14,7 +14,8 @@ import (
 	"github.com/gwsql/gw/internal/pgtest"
 )
 
-var pgtapFlag = flag.String("interleave.pgtap", "tests/sql/add_job", "the `files` and folders of pgTAP tests to run with stops")
+var pgtapFlag = flag.String("interleave.pgtap", "tests/sql/add_job",
+	"the `files` and folders of pgTAP tests to run with stops")
 
 // stopCall matches the forms of a stop.
 var stopCall = regexp.MustCompile(`if interleave\.stop\('\w+:\d+'\) then end if; |elsif interleave\.stop\('\w+:\d+'\) then |_gw_stop_\d+ boolean := interleave\.stop\('\w+:\d+'\); `)
@@ -30,7 +31,8 @@ func definitions(t *testing.T, conn *pgx.Conn) map[string]string {
 	}
 	found := make(map[string]string)
 	var name, definition string
-	if _, err := pgx.ForEachRow(rows, []any{&name, &definition}, func() error { found[name] = definition; return nil }); err != nil {
+	if _, err := pgx.ForEachRow(rows, []any{&name, &definition},
+		func() error { found[name] = definition; return nil }); err != nil {
 		t.Fatal(err)
 	}
 	return found

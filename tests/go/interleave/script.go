@@ -104,7 +104,8 @@ func setupTurns(sessions int) string {
 // sessionScript is what a session runs; it waits for the reader before each statement.
 func sessionScript(i int, t transaction, passed string) string {
 	var b strings.Builder
-	fmt.Fprintf(&b, "set seed to 0.5;\n%s;\nset interleave.session = %d;\nset interleave.pass = '%s';\n", warm, i+1, passed)
+	fmt.Fprintf(&b, "set seed to 0.5;\n%s;\nset interleave.session = %d;\nset interleave.pass = '%s';\n", warm, i+1,
+		passed)
 	for n, sql := range t.statements() {
 		fmt.Fprintf(&b, "\\prompt 'session %d, statement %d: press return when control.sql says so ' _\n", i+1, n+1)
 		if n == 0 {
@@ -129,7 +130,8 @@ func (f *finding) control() string {
 		}
 		switch {
 		case step.ended:
-			fmt.Fprintf(&b, "\\prompt 'step %d: end the psql of session %d, then press return here ' _\n", n+1, step.session+1)
+			fmt.Fprintf(&b, "\\prompt 'step %d: end the psql of session %d, then press return here ' _\n", n+1,
+				step.session+1)
 		case atStop[step.session]:
 			fmt.Fprintf(&b, "\\prompt 'step %d: press return here; session %d goes on to: %s ' _\nselect interleave.go(%d);\n",
 				n+1, step.session+1, step.where, step.session+1)

@@ -43,7 +43,8 @@ func (r *reader) Write(text []byte) (int, error) {
 func openPsql(t *testing.T, url, dir, script string) *reader {
 	t.Helper()
 	r := &reader{t: t, name: script, more: make(chan struct{}, 1), ended: make(chan error, 1)}
-	r.cmd = exec.CommandContext(t.Context(), "psql", "--no-psqlrc", "--quiet", "--tuples-only", "--no-align", "--dbname", url, "--file", script)
+	r.cmd = exec.CommandContext(t.Context(), "psql", "--no-psqlrc", "--quiet", "--tuples-only", "--no-align",
+		"--dbname", url, "--file", script)
 	r.cmd.Dir, r.cmd.Stdout, r.cmd.Stderr = dir, r, r
 	var err error
 	if r.keys, err = r.cmd.StdinPipe(); err != nil {
@@ -103,7 +104,8 @@ func TestTheScriptsOfAFindingRunInPsqlAndDoWhatItSays(t *testing.T) {
 	w := of("running queue", "complete", "get_job")
 	f := &finding{world: w}
 	err := d.explore(t.Context(), w, 10, func(order []int) (err error) {
-		if slices.IsSorted(order) || slices.ContainsFunc(d.trace, func(s traced) bool { return strings.Contains(s.where, "waits") }) {
+		if slices.IsSorted(order) || slices.ContainsFunc(d.trace,
+			func(s traced) bool { return strings.Contains(s.where, "waits") }) {
 			return nil
 		}
 		f.order, f.trace = order, d.trace

@@ -51,7 +51,8 @@ func (d *driver) settleBlocked(ctx context.Context) error {
 
 // awaitDeadlock waits until the server ends one of the sessions, all of which wait for locks.
 func (d *driver) awaitDeadlock(ctx context.Context) error {
-	ctx, cancel := context.WithTimeoutCause(ctx, patience, errors.New("all sessions wait, and the server does not end one"))
+	ctx, cancel := context.WithTimeoutCause(ctx, patience,
+		errors.New("all sessions wait, and the server does not end one"))
 	defer cancel()
 	for len(d.enabled()) == 0 && !d.over() {
 		if err := context.Cause(ctx); err != nil {
@@ -79,7 +80,8 @@ func (d *driver) settle(ctx context.Context, s *session, wait time.Duration) err
 				return d.arrive(ctx, s, e)
 			case <-time.After(wait):
 			case <-ctx.Done():
-				return fmt.Errorf("step session %d: %w; %s", s.number, context.Cause(ctx), d.activity(context.WithoutCancel(ctx)))
+				return fmt.Errorf("step session %d: %w; %s", s.number, context.Cause(ctx),
+					d.activity(context.WithoutCancel(ctx)))
 			}
 		}
 		var waits bool

@@ -204,7 +204,8 @@ func (p *parser) statement() {
 	case "while":
 		p.until("loop")
 		if p.touches(p.text(first)) {
-			panic(parseError(fmt.Sprintf("line %d: the condition of a WHILE touches what is shared; use LOOP and EXIT", p.line(p.tokens[first].start))))
+			panic(parseError(fmt.Sprintf("line %d: the condition of a WHILE touches what is shared; use LOOP and EXIT",
+				p.line(p.tokens[first].start))))
 		}
 		p.statements()
 		p.end("loop")

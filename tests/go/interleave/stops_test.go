@@ -32,7 +32,8 @@ begin
   return a;
 end;
 `
-	stepped, stops, err := withStops("f", body, func(text string) bool { return strings.Contains(text, "graphile_worker") })
+	stepped, stops, err := withStops("f", body,
+		func(text string) bool { return strings.Contains(text, "graphile_worker") })
 	if err != nil {
 		t.Fatal(err)
 	}

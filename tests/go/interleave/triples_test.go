@@ -47,7 +47,8 @@ func drawnTriples(count int) (all []world) {
 
 func TestAnyThreeCallsInAnyOrderDoWhatTheyDoOneAfterTheOther(t *testing.T) {
 	pgtest.OnOneVersion(t)
-	checkAll(t, drawnTriples(*triplesFlag), func(d *driver, w world, random *rand.Rand, judges ...judge) ([]*finding, tally, error) {
+	checkAll(t, drawnTriples(*triplesFlag), func(d *driver, w world, random *rand.Rand, judges ...judge) ([]*finding,
+		tally, error) {
 		return d.sample(t.Context(), w, random, 5, false, judges...)
 	})
 }
@@ -86,8 +87,10 @@ func TestTwoTransactionsAtOnceDoWhatTheyDoOneAfterTheOther(t *testing.T) {
 func TestProducersAtAnyIsolationLevelDoWhatTheyDoOneAfterTheOther(t *testing.T) {
 	var all []world
 	for _, level := range []string{"repeatable read", "serializable"} {
-		for _, producer := range []string{"replace", "replace in queue", "preserve", "dedupe", "add queue", "add_jobs", "remove"} {
-			for _, other := range []string{"replace in queue", "get_job", "complete", "remove", "cleanup", fmt.Sprintf("%s: replace", level)} {
+		for _, producer := range []string{"replace", "replace in queue", "preserve", "dedupe", "add queue", "add_jobs",
+			"remove"} {
+			for _, other := range []string{"replace in queue", "get_job", "complete", "remove", "cleanup",
+				fmt.Sprintf("%s: replace", level)} {
 				for _, where := range []string{"empty", "ready", "running queue"} {
 					all = append(all, of(where, level+": "+producer, other))
 				}

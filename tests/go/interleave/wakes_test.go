@@ -19,8 +19,10 @@ var fallAsleep = call{name: "fall asleep", sql: `select must_look_again from gra
 
 // wakers make jobs ready, or due earlier.
 var wakers = []string{
-	"replace", "replace in queue", "preserve", "dedupe", "add queue", "add_jobs", "remove", "complete", "fail", "return", "complete batch",
-	"fail batch", "return batch", "admin complete", "admin fail", "reschedule", "retry", "unlock", "sweep", "heartbeat", "run_cron",
+	"replace", "replace in queue", "preserve", "dedupe", "add queue", "add_jobs", "remove", "complete", "fail",
+	"return", "complete batch",
+	"fail batch", "return batch", "admin complete", "admin fail", "reschedule", "retry", "unlock", "sweep", "heartbeat",
+	"run_cron",
 	"node complete",
 }
 
@@ -86,7 +88,8 @@ func TestANotificationThatIsLostIsFound(t *testing.T) {
 				if err != nil {
 					t.Fatal(err)
 				}
-				if !slices.ContainsFunc(findings, func(f *finding) bool { return strings.Contains(f.fault, "nobody has told the listener") }) {
+				if !slices.ContainsFunc(findings,
+					func(f *finding) bool { return strings.Contains(f.fault, "nobody has told the listener") }) {
 					t.Errorf("%s: not found in %s", w.name, did)
 				}
 				return

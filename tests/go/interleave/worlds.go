@@ -76,12 +76,16 @@ var places = []place{
 	{"running", empty + registered + jobK + jobR2 + claimed},
 	{"running queue", empty + registered + jobKQ + jobQ2 + claimed},
 	{"running streak", empty + registered + jobKQ + jobQ2 + jobQ3 + streakOfQ},
-	{"failed", empty + registered + jobK + jobR2 + `update graphile_worker._private_jobs set attempts = max_attempts, last_error = 'x' where id = 1;`},
-	{"scheduled", empty + registered + jobKQ + jobR2 + `select graphile_worker.cron_schedule('s', '* * * * *', 'a', '{"n": 20}', job_key => 'k'); update graphile_worker._gw_schedules set active_since = '2020-01-01', last_run = '2020-01-01';`},
-	{"suspect", empty + registered + jobKQ + jobR2 + `insert into graphile_worker._gw_suspects (job_id, queue_name, crashes) values (1, 'q', 1); update graphile_worker._private_jobs set last_error = 'Worker w8 died', job_queue_id = -2 where id = 1;`},
+	{"failed", empty + registered + jobK + jobR2 +
+		`update graphile_worker._private_jobs set attempts = max_attempts, last_error = 'x' where id = 1;`},
+	{"scheduled", empty + registered + jobKQ + jobR2 +
+		`select graphile_worker.cron_schedule('s', '* * * * *', 'a', '{"n": 20}', job_key => 'k'); update graphile_worker._gw_schedules set active_since = '2020-01-01', last_run = '2020-01-01';`},
+	{"suspect", empty + registered + jobKQ + jobR2 +
+		`insert into graphile_worker._gw_suspects (job_id, queue_name, crashes) values (1, 'q', 1); update graphile_worker._private_jobs set last_error = 'Worker w8 died', job_queue_id = -2 where id = 1;`},
 	{"names", empty + `select graphile_worker._gw_make_names(array['a', 'b'], array['q']);`},
 	{"busy", empty + registered + jobK + claimed},
 	{"busy queue", empty + registered + jobKQ + claimed},
-	{"dead beside a queue", empty + registered + jobK + jobQ2 + claimed + dead + steady + `select graphile_worker.set_setting('recovered_jobs', 'run');`},
+	{"dead beside a queue", empty + registered + jobK + jobQ2 + claimed + dead + steady +
+		`select graphile_worker.set_setting('recovered_jobs', 'run');`},
 	{"dead queue", empty + registered + jobKQ + jobQ2 + claimed + dead + steady},
 }

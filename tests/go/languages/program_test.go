@@ -42,7 +42,8 @@ func (p program) command(ctx context.Context, t *testing.T, folder, databaseURL 
 	var cmd *exec.Cmd
 	switch filepath.Ext(file) {
 	case ".go":
-		cmd = exec.CommandContext(ctx, "go", "run", "-C", filepath.Dir(file), ".") // the example may be a module of its own
+		cmd = exec.CommandContext(ctx, "go", "run", "-C", filepath.Dir(file),
+			".") // the example may be a module of its own
 	case ".java":
 		cmd = exec.CommandContext(ctx, "java", "-cp", jdbc, file)
 	case ".mjs":

@@ -41,7 +41,8 @@ func TestEachLanguageReceivesJobsThatAreSignedAndNoOthers(t *testing.T) {
 }
 
 func invoice() *shim.Job {
-	return &shim.Job{ID: 7, TaskIdentifier: "send_invoice", Payload: json.RawMessage(`{ "order": 12, "to": "Zoë 😀" }`), Revision: 1}
+	return &shim.Job{ID: 7, TaskIdentifier: "send_invoice", Payload: json.RawMessage(`{ "order": 12, "to": "Zoë 😀" }`),
+		Revision: 1}
 }
 
 // wantReceived expects that a job is taken which is signed with the right secret, alone or beside another.
@@ -103,7 +104,8 @@ func wantChecked(t *testing.T, receiver *receiver) {
 
 // signature implements the specification, independently of the worker.
 func signature(id string, at int64, body string) string {
-	key, _ := base64.StdEncoding.DecodeString(strings.TrimPrefix(secret, "whsec_")) // the receivers would not take a wrong one
+	key, _ := base64.StdEncoding.DecodeString(strings.TrimPrefix(secret,
+		"whsec_")) // the receivers would not take a wrong one
 	code := hmac.New(sha256.New, key)
 	fmt.Fprintf(code, "%s.%d.%s", id, at, body)
 	return "v1," + base64.StdEncoding.EncodeToString(code.Sum(nil))

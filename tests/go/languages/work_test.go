@@ -40,7 +40,8 @@ func TestEachLanguageCompletesJobs(t *testing.T) {
 			if !pgtest.Value[bool](t, pool, isInvoiced, order) {
 				t.Error("the work was not done")
 			}
-			left := pgtest.Value[string](t, pool, "select string_agg(task_identifier || ' ' || attempts, ', ') from graphile_worker.jobs")
+			left := pgtest.Value[string](t, pool,
+				"select string_agg(task_identifier || ' ' || attempts, ', ') from graphile_worker.jobs")
 			if want := "send_parcel 0"; left != want {
 				t.Errorf("left are: %s; want: %s", left, want)
 			}

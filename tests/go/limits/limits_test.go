@@ -28,7 +28,8 @@ func TestNoLaneHasMoreRunningJobsThanItsLimitsAllow(t *testing.T) {
 		t.Run(fmt.Sprintf("rows deleted by hand %t", c.raw), func(t *testing.T) {
 			url := pgtest.Database(t)
 			pool := pgtest.Pool(t, url)
-			counts, err := load(t, url, pool, *jobsFlag, c, max(8*time.Minute, time.Duration(*jobsFlag)*6*time.Millisecond))
+			counts, err := load(t, url, pool, *jobsFlag, c,
+				max(8*time.Minute, time.Duration(*jobsFlag)*6*time.Millisecond))
 			for n, failure := range counts.failures {
 				if n < 10 {
 					t.Error(failure)
@@ -59,11 +60,14 @@ func TestABrokenLimitIsSeen(t *testing.T) {
 		broken   string
 	}{
 		{"claims do not lock limits", time.Minute, "_gw_take_limits", "for no key update skip locked", ""},
-		{"running jobs do not count", time.Minute, "_gw_start_jobs", "row(g.id, count(*), count(*),", "row(g.id, 0, count(*),"},
+		{"running jobs do not count", time.Minute, "_gw_start_jobs", "row(g.id, count(*), count(*),",
+			"row(g.id, 0, count(*),"},
 		{"an end counts twice", time.Minute, "_gw_count_ends", "- e.jobs,", "- 2 * e.jobs,"},
-		{"jobs of queues have no limits", time.Minute, "_gw_queue_candidates", "coalesce(l.lane_id, 0) end, l.gates", "coalesce(l.lane_id, 0) end, '{}'"},
+		{"jobs of queues have no limits", time.Minute, "_gw_queue_candidates", "coalesce(l.lane_id, 0) end, l.gates",
+			"coalesce(l.lane_id, 0) end, '{}'"},
 		{"an end tells nobody", 15 * time.Second, "_gw_release_gates", "where j.queue_id <= -16", "where false"},
-		{"a lane is open that has no jobs, and others wait", 15 * time.Second, "_gw_claim_limited", "when gate_ids is not null then", "when false then"},
+		{"a lane is open that has no jobs, and others wait", 15 * time.Second, "_gw_claim_limited",
+			"when gate_ids is not null then", "when false then"},
 	}) {
 		t.Run(m.name, func(t *testing.T) {
 			url := pgtest.Database(t)
@@ -82,7 +86,8 @@ func TestABrokenLimitIsSeen(t *testing.T) {
 
 // load lets producers and workers run until all jobs have ended, a limit is broken, or the time is up, which is an
 // error.
-func load(t *testing.T, url string, pool *pgxpool.Pool, jobs int64, c conditions, patience time.Duration) (*running, error) {
+func load(t *testing.T, url string, pool *pgxpool.Pool, jobs int64, c conditions,
+	patience time.Duration) (*running, error) {
 	for _, limit := range setLimits {
 		pgtest.Exec(t, pool, limit)
 	}
@@ -98,7 +103,10 @@ func load(t *testing.T, url string, pool *pgxpool.Pool, jobs int64, c conditions
 	group, ctx := errgroup.WithContext(ctx)
 	var producers errgroup.Group
 	for n := range 2 {
-		producers.Go(func() error { return produce(ctx, pool, rand.New(rand.NewPCG(seed, uint64(n))), &added, produced) })
+		producers.Go(func() error {
+			return produce(ctx, pool, rand.New(rand.NewPCG(seed, uint64(n))), &added,
+				produced)
+		})
 	}
 	group.Go(producers.Wait)
 	working := errgroup.Group{}
@@ -107,7 +115,8 @@ func load(t *testing.T, url string, pool *pgxpool.Pool, jobs int64, c conditions
 		if err != nil {
 			t.Fatal(err)
 		}
-		w := &worker{name: fmt.Sprintf("w%d", n), url: url, conn: conn, rand: rand.New(rand.NewPCG(seed, uint64(100+n))), running: counts, conditions: c}
+		w := &worker{name: fmt.Sprintf("w%d", n), url: url, conn: conn,
+			rand: rand.New(rand.NewPCG(seed, uint64(100+n))), running: counts, conditions: c}
 		working.Go(func() error {
 			defer func() { _ = w.conn.Close(context.Background()) }()
 			if err := w.run(ctx, produced); err != nil {

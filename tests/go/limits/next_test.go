@@ -43,9 +43,12 @@ func TestWhySaysNextForTheJobThatTheNextClaimTakes(t *testing.T) {
 // The property is not kept if claims do not take turns as why() expects.
 func TestAnOrderOfLanesThatWhyDoesNotKnowIsSeen(t *testing.T) {
 	for _, m := range pgtest.Mutants([]struct{ name, function, sound, broken string }{
-		{"claims ignore turns", "_gw_candidates", "order by c.priority, c.run_at, c.turn, c.job_id", "order by c.priority, c.run_at, c.job_id"},
-		{"a lane that waited for a gate takes no turn", "_gw_open_lanes", "order by l.priority, l.running, l.served_at, l.run_at", "order by l.priority, l.run_at"},
-		{"a job that ends does not change the turn of its lane", "_gw_count_ends", "_gw_set_turns(gate_ids);", "_gw_set_turns(null);"},
+		{"claims ignore turns", "_gw_candidates", "order by c.priority, c.run_at, c.turn, c.job_id",
+			"order by c.priority, c.run_at, c.job_id"},
+		{"a lane that waited for a gate takes no turn", "_gw_open_lanes",
+			"order by l.priority, l.running, l.served_at, l.run_at", "order by l.priority, l.run_at"},
+		{"a job that ends does not change the turn of its lane", "_gw_count_ends", "_gw_set_turns(gate_ids);",
+			"_gw_set_turns(null);"},
 	}) {
 		t.Run(m.name, func(t *testing.T) {
 			pool := pgtest.Pool(t, pgtest.Database(t))

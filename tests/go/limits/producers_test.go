@@ -47,7 +47,8 @@ func callWhileHeld(t *testing.T, pool *pgxpool.Pool, holder call, others ...call
 		pgtest.Await(t, pool, `
 			select count(*) = $1
 			  from pg_stat_activity as a
-			 where a.datname = current_database() and a.wait_event_type = 'Lock' and a.wait_event = 'transactionid'`, n+1)
+			 where a.datname = current_database() and a.wait_event_type = 'Lock' and a.wait_event = 'transactionid'`,
+			n+1)
 	}
 	if err := tx.Commit(t.Context()); err != nil {
 		t.Fatal(err)

@@ -33,7 +33,8 @@ func TestABrokenRateIsSeen(t *testing.T) {
 	for _, m := range pgtest.Mutants([]struct{ name, function, sound, broken string }{
 		{"starts are free", "_gw_start_jobs", "count(*), count(*),", "count(*), 0,"},
 		{"a batch is charged as one start", "_gw_start_jobs", "count(*), count(*),", "count(*), 1,"},
-		{"a rate takes back what it has made up for", "_gw_release_gates", "clock_timestamp() - o.held_at", "interval '0'"},
+		{"a rate takes back what it has made up for", "_gw_release_gates", "clock_timestamp() - o.held_at",
+			"interval '0'"},
 	}) {
 		t.Run(m.name, func(t *testing.T) {
 			pool := pgtest.Pool(t, pgtest.Database(t))
@@ -130,7 +131,8 @@ type start struct {
 }
 
 func (w *rateWorker) claim(t *testing.T) ([]start, error) {
-	rows, err := w.pool.Query(t.Context(), "select id from graphile_worker.get_job_batch($1, batch_size => $2)", w.name, 1+w.rand.IntN(4))
+	rows, err := w.pool.Query(t.Context(), "select id from graphile_worker.get_job_batch($1, batch_size => $2)", w.name,
+		1+w.rand.IntN(4))
 	if err != nil {
 		return nil, err
 	}
@@ -138,11 +140,15 @@ func (w *rateWorker) claim(t *testing.T) ([]start, error) {
 	if err != nil || len(ids) == 0 {
 		return nil, err
 	}
-	rows, err = w.pool.Query(t.Context(), "select id, locked_at from graphile_worker._private_jobs where id = any ($1)", ids)
+	rows, err = w.pool.Query(t.Context(), "select id, locked_at from graphile_worker._private_jobs where id = any ($1)",
+		ids)
 	if err != nil {
 		return nil, err
 	}
-	claimed, err := pgx.CollectRows(rows, func(row pgx.CollectableRow) (s start, err error) { return s, row.Scan(&s.id, &s.at) })
+	claimed, err := pgx.CollectRows(rows, func(row pgx.CollectableRow) (s start, err error) {
+		return s,
+			row.Scan(&s.id, &s.at)
+	})
 	for n := range claimed {
 		if w.rand.IntN(3) == 0 {
 			claimed[n].goesBack = time.Now().Add(time.Duration(w.rand.IntN(2)) * (burst + 3) * time.Second / rate)

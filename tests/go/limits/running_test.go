@@ -36,7 +36,8 @@ func (r *running) start(worker string, j job) {
 		r.most[lane] = max(r.most[lane], r.now[lane])
 		if limit, ok := r.limits[limitOf(lane)]; ok && r.now[lane] > limit {
 			r.failed()
-			r.failures = append(r.failures, fmt.Sprintf("%d jobs run in %s, whose limit is %d", r.now[lane], lane, limit))
+			r.failures = append(r.failures, fmt.Sprintf("%d jobs run in %s, whose limit is %d", r.now[lane], lane,
+				limit))
 		}
 	}
 }

@@ -162,7 +162,8 @@ func (w *worker) renew(ctx context.Context) error {
 	}
 	renewed := map[int64]int64{}
 	var id, lease int64
-	if _, err := pgx.ForEachRow(rows, []any{&id, &lease}, func() error { renewed[id] = lease; return nil }); err != nil {
+	if _, err := pgx.ForEachRow(rows, []any{&id, &lease},
+		func() error { renewed[id] = lease; return nil }); err != nil {
 		return err
 	}
 	for _, j := range all {
@@ -220,6 +221,7 @@ func isLoss(err error) bool {
 		return fault.Code == "57P01"
 	}
 	text := err.Error()
-	return strings.Contains(text, "unexpected EOF") || strings.Contains(text, "conn closed") || strings.Contains(text, "reset by peer") ||
+	return strings.Contains(text, "unexpected EOF") || strings.Contains(text, "conn closed") ||
+		strings.Contains(text, "reset by peer") ||
 		strings.Contains(text, "broken pipe")
 }

@@ -151,7 +151,10 @@ func choose(all []*mutant, sample int, only string, seed uint64) (chosen []*muta
 			seed = 1 + rand.Uint64N(1_000_000_000)
 		}
 		fmt.Printf("%d of %d mutants: -sample %d -seed %d\n", sample, len(chosen), sample, seed)
-		rand.New(rand.NewPCG(seed, 0)).Shuffle(len(chosen), func(a, b int) { chosen[a], chosen[b] = chosen[b], chosen[a] })
+		rand.New(rand.NewPCG(seed, 0)).Shuffle(len(chosen), func(a, b int) {
+			chosen[a], chosen[b] = chosen[b],
+				chosen[a]
+		})
 		chosen = chosen[:sample]
 	}
 	return chosen, nil

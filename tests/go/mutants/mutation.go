@@ -59,7 +59,8 @@ var rules = []rule{
 	replacing("no 1 added or taken", `[-+] 1\b(?:[^.]|$)`, 3, func(string) string { return "" }),
 	replacing("least and greatest", `\b(?:least|greatest)\(`, -1, func(was string) string { return swapped[was] }),
 	replacing("no skip locked", `\bskip locked\b`, 0, func(string) string { return "" }),
-	replacing("no notification", `(?s)\bperform [^;]*?(?:_gw_wake\w*|pg_notify|_gw_notify\w*)\([^;]*;`, 0, func(string) string { return "null;" }),
+	replacing("no notification", `(?s)\bperform [^;]*?(?:_gw_wake\w*|pg_notify|_gw_notify\w*)\([^;]*;`, 0,
+		func(string) string { return "null;" }),
 	replacing("no end", `\binsert into \{\{\.schema\}\}\._gw_gate_ends\b`, 0, func(was string) string {
 		return strings.Replace(was, "{{.schema}}._gw_gate_ends", "public.no_ends", 1)
 	}),
@@ -147,7 +148,8 @@ func ofFile(file, text string) (all []*mutant, err error) {
 					return nil, err
 				}
 				all = append(all, &mutant{
-					file: file, line: 1 + strings.Count(text[:at[4]+c.from], "\n"), function: text[at[2]:at[3]], rule: r.name,
+					file: file, line: 1 + strings.Count(text[:at[4]+c.from], "\n"), function: text[at[2]:at[3]],
+					rule:   r.name,
 					broken: lineAt(changed, c.from), sql: sql,
 				})
 			}
@@ -168,7 +170,10 @@ func lineAt(text string, at int) string {
 }
 
 func render(sql string) (string, error) {
-	parsed, err := template.New("").Funcs(template.FuncMap{"replace": func(old, by, s string) string { return strings.ReplaceAll(s, old, by) }}).Parse(sql)
+	parsed, err := template.New("").Funcs(template.FuncMap{"replace": func(old, by,
+		s string) string {
+		return strings.ReplaceAll(s, old, by)
+	}}).Parse(sql)
 	if err != nil {
 		return "", err
 	}

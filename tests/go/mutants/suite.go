@@ -28,7 +28,8 @@ var packages = []struct {
 	effort int
 }{
 	{"tests/go/engine", []string{"-test.run=NothingWaits|NotifiesWorkers|RawChanges"}, 1},
-	{"tests/go/engine", []string{"-test.run=TakeWhatTheModel", "-engine.seed=1", "-engine.worlds=4", "-engine.shrink=false"}, 1},
+	{"tests/go/engine", []string{"-test.run=TakeWhatTheModel", "-engine.seed=1", "-engine.worlds=4",
+		"-engine.shrink=false"}, 1},
 	{"tests/go/engine", []string{"-test.skip=Mistakes|TakeWhatTheModel|AtOnce|NothingWaits|NotifiesWorkers|RawChanges|" + costly}, 2},
 	{"tests/go/engine", []string{"-test.run=AtOnce", "-engine.loadseed=1"}, 2},
 	{"tests/go/limits", []string{"-test.skip=IsSeen|NoLane"}, 3},
@@ -72,7 +73,8 @@ type file struct {
 }
 
 func newSuite(ctx context.Context, effort int) (_ *suite, err error) {
-	s := &suite{ctx: ctx, server: os.Getenv("GW_TEST_DATABASE_URL"), effort: effort, prefix: fmt.Sprintf("gw_mutants_%d", os.Getpid())}
+	s := &suite{ctx: ctx, server: os.Getenv("GW_TEST_DATABASE_URL"), effort: effort,
+		prefix: fmt.Sprintf("gw_mutants_%d", os.Getpid())}
 	if s.server == "" {
 		return nil, fmt.Errorf("GW_TEST_DATABASE_URL is empty: run this with go run ./tests/go/testserver")
 	}
@@ -208,7 +210,8 @@ func (s *suite) of(function string) (some []*file) {
 		again = false
 		for caller, body := range s.callers {
 			for name := range names {
-				if (name == function || s.inlined[name]) && !names[caller] && regexp.MustCompile(`\b`+name+`\b`).MatchString(body) {
+				if (name == function || s.inlined[name]) && !names[caller] &&
+					regexp.MustCompile(`\b`+name+`\b`).MatchString(body) {
 					names[caller], again = true, true
 					break
 				}
@@ -285,7 +288,8 @@ var (
 func (s *suite) pgtap(ctx context.Context, database string, f *file, options string) string {
 	ctx, cancel := context.WithTimeout(ctx, patience+3*f.took)
 	defer cancel()
-	cmd := exec.CommandContext(ctx, "psql", "--no-psqlrc", "--quiet", "--tuples-only", "--no-align", "--set", "ON_ERROR_STOP=1",
+	cmd := exec.CommandContext(ctx, "psql", "--no-psqlrc", "--quiet", "--tuples-only", "--no-align", "--set",
+		"ON_ERROR_STOP=1",
 		"--command", "vacuum graphile_worker._private_jobs", "--file", f.path, s.url(database))
 	cmd.Env = append(os.Environ(), "PGOPTIONS="+options)
 	output, err := cmd.CombinedOutput()

@@ -84,7 +84,8 @@ func (s *street) works() {
 		s.t.Fatal(err)
 	}
 	for _, args := range [][]string{
-		{"add", "ok", "{}", "--queue", "q"}, {"add", "ok", "{}", "--in", "0s", "--key", "k"}, {"add", "bad", "[]", "--queue", "q"},
+		{"add", "ok", "{}", "--queue", "q"}, {"add", "ok", "{}", "--in", "0s", "--key", "k"},
+		{"add", "bad", "[]", "--queue", "q"},
 		{"--tasks", tasks, "--once"},
 		{"jobs"}, {"queues"}, {"tasks"}, {"workers"}, {"stats"}, {"doctor"}, {"cron", "list"},
 		{"reschedule", "--in", "1h", "3"}, {"retry", "3"}, {"fail", "3"}, {"cleanup"},
@@ -118,7 +119,8 @@ func (s *street) uses() {
 	if err != nil {
 		s.t.Fatal(err)
 	}
-	_, errMany := client.AddMany(ctx, []shim.JobSpec{{Task: "work", AddOptions: shim.AddOptions{RunIn: time.Microsecond, QueueName: "q"}}, {Task: "work"}})
+	_, errMany := client.AddMany(ctx, []shim.JobSpec{{Task: "work", AddOptions: shim.AddOptions{RunIn: time.Microsecond,
+		QueueName: "q"}}, {Task: "work"}})
 	errRun := w.RunOnce(ctx)
 	_, errGet := client.Job(ctx, added.ID)
 	_, errReschedule := client.Reschedule(ctx, shim.RescheduleOptions{RunIn: new(time.Hour)}, added.ID)

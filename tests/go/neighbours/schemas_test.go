@@ -41,14 +41,17 @@ func TestNothingOfTheNeighboursIsReadInAHostileSchema(t *testing.T) {
 			"alter table graphile_worker." + table + " enable row level security",
 		}
 	}
-	open := []string{"grant all on schema graphile_worker to public", "grant all on all tables in schema graphile_worker to public"}
+	open := []string{"grant all on schema graphile_worker to public",
+		"grant all on all tables in schema graphile_worker to public"}
 	for name, attack := range map[string][]string{
 		"a version table with a policy": append([]string{
-			"create table graphile_worker._gw_schema_version (version integer)", "insert into graphile_worker._gw_schema_version values (4)",
+			"create table graphile_worker._gw_schema_version (version integer)",
+			"insert into graphile_worker._gw_schema_version values (4)",
 		}, secured("_gw_schema_version")...),
 		"a ledger with a policy": append([]string{
 			"create table graphile_worker.migrations (id integer, ts timestamptz default now(), breaking boolean)",
-			"create table graphile_worker._private_jobs (id bigint)", "insert into graphile_worker.migrations values (18)",
+			"create table graphile_worker._private_jobs (id bigint)",
+			"insert into graphile_worker.migrations values (18)",
 		}, secured("migrations")...),
 		"a ledger with a cast": {
 			"create type public.trap as (a integer)",
@@ -56,7 +59,8 @@ func TestNothingOfTheNeighboursIsReadInAHostileSchema(t *testing.T) {
 			 $$ begin perform public.mark('cast'); return '{}'; end $$`,
 			"create cast (public.trap as json) with function public.told(public.trap)",
 			"create table graphile_worker.migrations (id integer, ts timestamptz default now(), breaking boolean, trap public.trap)",
-			"create table graphile_worker._private_jobs (id bigint)", "insert into graphile_worker.migrations values (18, now(), false, row(1))",
+			"create table graphile_worker._private_jobs (id bigint)",
+			"insert into graphile_worker.migrations values (18, now(), false, row(1))",
 		},
 		"a view in place of the version table": {
 			lure, "create view graphile_worker._gw_schema_version as select 4 as version where public.lure(true)",
@@ -85,7 +89,8 @@ func TestAQueueThatTheNeighbourHasInstalledIsRefused(t *testing.T) {
 	if output, err := s.runAs(s.mallory, "gw-migrate"); err != nil {
 		t.Fatalf("%v: %s", err, output)
 	}
-	s.as(s.mallory, "grant all on schema graphile_worker to public", "grant all on all tables in schema graphile_worker to public",
+	s.as(s.mallory, "grant all on schema graphile_worker to public",
+		"grant all on all tables in schema graphile_worker to public",
 		`create or replace function graphile_worker._gw_breaking_revision() returns integer language plpgsql as
 		 $$ begin perform public.mark('function'); return 0; end $$`)
 	s.isRefused(s.mallory, "gw-run", "--schema-only")

@@ -19,7 +19,8 @@ func TestEachVersionInstallsItsRevisionAndWorks(t *testing.T) {
 			url := pgtest.EmptyDatabase(t)
 			Migrate(t, version, url, schema)
 			pool := pgtest.Pool(t, url)
-			if got := pgtest.Value[int](t, pool, `select max(id) from "a ""strange"" schema".migrations`); got != revision {
+			if got := pgtest.Value[int](t, pool,
+				`select max(id) from "a ""strange"" schema".migrations`); got != revision {
 				t.Errorf("the schema has revision %d, want %d", got, revision)
 			}
 
@@ -55,7 +56,8 @@ func TestAKilledWorkerLeavesItsJobLocked(t *testing.T) {
 
 // The kernel closes the files of a test process in whatever way it ends.
 func TestAWorkerEndsWithTheTestThatStartedIt(t *testing.T) {
-	w := Start(t, Options{DatabaseURL: pgtest.EmptyDatabase(t), Tasks: map[string]string{"a": ""}, PollInterval: time.Hour})
+	w := Start(t, Options{DatabaseURL: pgtest.EmptyDatabase(t), Tasks: map[string]string{"a": ""},
+		PollInterval: time.Hour})
 	if err := w.stdin.Close(); err != nil {
 		t.Fatal(err)
 	}

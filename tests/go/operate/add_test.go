@@ -11,7 +11,8 @@ import (
 
 func TestEveryOptionOfAddReachesTheJob(t *testing.T) {
 	b := newBench(t)
-	got := b.run("add", "mail", `{"to": "you"}`, "--queue", "q", "--run-at", "2100-01-02 03:04+05", "--max-attempts", "3",
+	got := b.run("add", "mail", `{"to": "you"}`, "--queue", "q", "--run-at", "2100-01-02 03:04+05", "--max-attempts",
+		"3",
 		"--key", "k", "--priority", "-7", "--flag", "a", "--flag", "b")
 	b.wantPart(got, 0, "Job 1 added: scheduled in ", "")
 	if want := `{"task_identifier": "mail", "queue_name": "q", "key": "k", "run_at": "2100-01-01T22:04:00+00:00", "priority": -7,` +
@@ -33,14 +34,16 @@ func TestATaskThatNobodyServesIsAWarning(t *testing.T) {
 	b := newBench(t)
 	b.want(b.run("add", "okk"), result{stdout: "Job 1 added: ready\n"}) // no worker is registered: the workers may be Graphile Worker's
 	b.wantPart(b.run("add", ""), 2, "", "the task name is empty")
-	b.wantPart(b.run("add", "has space"), 0, "Job 2 added: ready\n", `gw-run: warning: no executable can serve the task "has space": `)
+	b.wantPart(b.run("add", "has space"), 0, "Job 2 added: ready\n",
+		`gw-run: warning: no executable can serve the task "has space": `)
 	b.exec(`select .register_worker('one', '{ok,mail/send}'), .register_worker('other', '{"größe"}')`)
 	b.want(b.run("add", "mail/send"), result{stdout: "Job 3 added: ready\n"})
 	b.want(b.run("add", "größe"), result{stdout: "Job 4 added: ready\n"})
 	b.want(b.run("add", "okk"), result{stdout: "Job 5 added: ready\n",
 		stderr: "gw-run: warning: no registered worker has the task \"okk\"; is \"ok\" meant? The job waits until one does.\n"})
 	got := b.run("add", "other/thing", "--json")
-	b.wantPart(got, 0, `"task_identifier":"other/thing"`, `no registered worker has the task "other/thing". The job waits`)
+	b.wantPart(got, 0, `"task_identifier":"other/thing"`,
+		`no registered worker has the task "other/thing". The job waits`)
 	b.exec(`update ._gw_workers set last_seen_at = now() - interval '6 minutes' where id = 'one'`)
 	b.wantPart(b.run("add", "ok"), 0, "added", `no registered worker has the task "ok".`)
 	b.exec(`select .register_worker('any')`)
@@ -71,7 +74,8 @@ func TestAnAddUnderAKeySaysWhatBecameOfTheJobThere(t *testing.T) {
 	b := newBench(t)
 	b.want(b.run("add", "t", `{"a": 1}`, "--key", "k"), result{stdout: "Job 1 added: ready\n"})
 	b.want(b.run("add", "t", `{"a": 2}`, "--key", "k"), result{stdout: "Job 1 replaced: ready\n"})
-	b.want(b.run("add", "other", `{"a": 3}`, "--key", "k", "--key-mode", "unsafe_dedupe"), result{stdout: "Job 1 unchanged: ready\n"})
+	b.want(b.run("add", "other", `{"a": 3}`, "--key", "k", "--key-mode", "unsafe_dedupe"),
+		result{stdout: "Job 1 unchanged: ready\n"})
 	got := b.run("add", "other", "--queue", "q", "--key", "k", "--key-mode", "unsafe_dedupe", "--json")
 	b.wantPart(got, 0, `"task_identifier":"t","queue_name":null,"key":"k"`, "")
 	if !b.is(`select payload ->> 'a' = '2' from .show_jobs('{1}')`) {
@@ -81,15 +85,20 @@ func TestAnAddUnderAKeySaysWhatBecameOfTheJobThere(t *testing.T) {
 
 func TestTheKeyOfAnAddDecidesWhetherAndWhenAJobRuns(t *testing.T) {
 	b := newBench(t)
-	b.want(b.run("add", "t", "--key", "o", "--once", "1d", "--in", "1h"), result{stdout: "Job 1 added: scheduled in 60 m\n"})
+	b.want(b.run("add", "t", "--key", "o", "--once", "1d", "--in", "1h"),
+		result{stdout: "Job 1 added: scheduled in 60 m\n"})
 	b.exec("delete from ._private_jobs")
 	b.want(b.run("add", "t", "--key", "o", "--once", "1d"), result{stdout: "Job 1 unchanged: gone\n"})
-	b.wantPart(b.run("add", "t", "--key", "o", "--once", "1d", "--json"), 0, `"id":1,"state":"gone","due_at":null,"revision":null,"is_new":false`, "")
-	b.want(b.run("add", "t", "[1]", "--key", "d", "--debounce", "2h", "--max-wait", "1h", "--queue", "q", "--priority", "3"),
+	b.wantPart(b.run("add", "t", "--key", "o", "--once", "1d", "--json"), 0,
+		`"id":1,"state":"gone","due_at":null,"revision":null,"is_new":false`, "")
+	b.want(b.run("add", "t", "[1]", "--key", "d", "--debounce", "2h", "--max-wait", "1h", "--queue", "q", "--priority",
+		"3"),
 		result{stdout: "Job 2 added: scheduled in 60 m\n"})
-	b.want(b.run("add", "t", "[2]", "--key", "d", "--debounce", "2h", "--max-attempts", "5"), result{stdout: "Job 2 replaced: scheduled in 2 h\n"})
+	b.want(b.run("add", "t", "[2]", "--key", "d", "--debounce", "2h", "--max-attempts", "5"),
+		result{stdout: "Job 2 replaced: scheduled in 2 h\n"})
 	b.want(b.run("add", "t", "--key", "h", "--throttle", "1h", "--flag", "f"), result{stdout: "Job 3 added: ready\n"})
-	b.want(b.run("add", "t", "--key", "h", "--throttle", "1h", "--flag", "g"), result{stdout: "Job 3 replaced: ready\n"})
+	b.want(b.run("add", "t", "--key", "h", "--throttle", "1h", "--flag", "g"),
+		result{stdout: "Job 3 replaced: ready\n"})
 	if !b.is(`select payload::text = '[1, 2]' and max_attempts = 5 and queue_name is null and priority = 0 from .show_jobs('{2}')`) ||
 		!b.is(`select flags = '{"g": true}' from .show_jobs('{3}')`) {
 		t.Error("the jobs do not have the options of the last calls")
@@ -146,9 +155,11 @@ func TestWhatIsWrongWithAJobIsAMistakeInTheCommandLine(t *testing.T) {
 
 func TestWithoutAQueueItIsSaidWhatInstallsOne(t *testing.T) {
 	b := bench{t: t, url: pgtest.EmptyDatabase(t)}
-	for _, args := range [][]string{{"add", "t"}, {"jobs"}, {"show", "1"}, {"retry", "1"}, {"retry", "--state", "failed"}, {"queues"},
+	for _, args := range [][]string{{"add", "t"}, {"jobs"}, {"show", "1"}, {"retry", "1"},
+		{"retry", "--state", "failed"}, {"queues"},
 		{"unlock", "w"}, {"cleanup"}, {"stats"}, {"doctor"}} {
 		b.wantPart(b.run(args...), 1, "", "gw-migrate installs and upgrades the queue")
 	}
-	b.wantPart(b.run("healthcheck"), 1, `schema "graphile_worker" is absent; gw-migrate installs the queue`, "not healthy")
+	b.wantPart(b.run("healthcheck"), 1, `schema "graphile_worker" is absent; gw-migrate installs the queue`,
+		"not healthy")
 }

@@ -22,8 +22,9 @@ func TestWorkersAreUnlockedByThoseWhoSayYes(t *testing.T) {
 	if !b.is("select count(*) = 3 from .jobs where locked_by is not null") {
 		t.Error("the workers were unlocked nevertheless")
 	}
-	b.want(b.run("unlock", "dead", "nobody", "--yes"), result{1, "dead: freed 2 jobs and 2 queues\nnobody: holds nothing and is not registered\n",
-		"gw-run: not registered and holding nothing: 1 of 2 workers\n"})
+	b.want(b.run("unlock", "dead", "nobody", "--yes"),
+		result{1, "dead: freed 2 jobs and 2 queues\nnobody: holds nothing and is not registered\n",
+			"gw-run: not registered and holding nothing: 1 of 2 workers\n"})
 	if got := b.value("select string_agg(locked_by, ' ') from .jobs"); got != "alive" {
 		t.Errorf("jobs are still held by %s", got)
 	}
@@ -34,7 +35,8 @@ func TestWorkersAreUnlockedByThoseWhoSayYes(t *testing.T) {
 func TestAWorkerIsDrained(t *testing.T) {
 	b := newBench(t)
 	b.exec(`select .register_worker('w', '{t}', 4)`)
-	b.want(b.run("drain", "w", "nobody"), result{1, "w: claims no more jobs from its next heartbeat on\nnobody: is not registered\n",
+	b.want(b.run("drain", "w", "nobody"), result{1,
+		"w: claims no more jobs from its next heartbeat on\nnobody: is not registered\n",
 		"gw-run: not registered: 1 of 2 workers\n"})
 	if !b.is("select drained from .heartbeat('w')") {
 		t.Error("the worker is not drained")
@@ -48,12 +50,15 @@ func TestAWorkerIsDrained(t *testing.T) {
 func TestWhatPilesUpIsRemoved(t *testing.T) {
 	b := newBench(t)
 	b.exec(`select .add_job('failed', job_key => 'k', queue_name => 'q')`, `select .permanently_fail_jobs('{1}')`,
-		`select .add_job('gone', job_key => 'gone', queue_name => 'gone')`, `select .add_job('kept', job_key => 'kept')`,
+		`select .add_job('gone', job_key => 'gone', queue_name => 'gone')`,
+		`select .add_job('kept', job_key => 'kept')`,
 		`select .remove_job('gone'), .remove_job('kept')`)
 	b.want(b.run("cleanup"), result{stdout: "GC_JOB_QUEUES: 1 removed\n"})
-	b.want(b.run("cleanup", "GC_TASK_IDENTIFIERS", "--keep", "kept"), result{stdout: "GC_TASK_IDENTIFIERS: 1 removed\n"})
+	b.want(b.run("cleanup", "GC_TASK_IDENTIFIERS", "--keep", "kept"),
+		result{stdout: "GC_TASK_IDENTIFIERS: 1 removed\n"})
 	b.want(b.run("cleanup", "DELETE_PERMAFAILED_JOBS", "GC_JOB_QUEUES", "--json"),
-		result{stdout: `{"task":"DELETE_PERMAFAILED_JOBS","rows":1}` + "\n" + `{"task":"GC_JOB_QUEUES","rows":1}` + "\n"})
+		result{stdout: `{"task":"DELETE_PERMAFAILED_JOBS","rows":1}` + "\n" + `{"task":"GC_JOB_QUEUES","rows":1}` +
+			"\n"})
 	b.wantPart(b.run("cleanup", "EVERYTHING"), 2, "", `there is no cleanup task "EVERYTHING"`)
 	b.exec(`select .add_job('held')`, `select from .get_job('node')`)
 	b.wantPart(b.run("cleanup", "GC_TASK_IDENTIFIERS"), 1, "", "Stop the Node workers first")
@@ -67,11 +72,13 @@ func TestTheWorkersFlagCleansUpAndExits(t *testing.T) {
 		`select .remove_job(t) from unnest(array['file', 'folder', 'gone']) as t`)
 	dir := t.TempDir()
 	tasks, config := filepath.Join(dir, "tasks"), filepath.Join(dir, "gw.yaml")
-	if err := errors.Join(os.Mkdir(tasks, 0o755), os.WriteFile(filepath.Join(tasks, "folder"), []byte("#!/bin/sh\n"), 0o755),
+	if err := errors.Join(os.Mkdir(tasks, 0o755), os.WriteFile(filepath.Join(tasks, "folder"), []byte("#!/bin/sh\n"),
+		0o755),
 		os.WriteFile(config, []byte("tasks:\n  file:\n    exec: ./tasks/folder\n"), 0o600)); err != nil {
 		t.Fatal(err)
 	}
-	b.want(b.run("--tasks", tasks, "--cleanup", "GC_TASK_IDENTIFIERS,GC_JOB_QUEUES", "--cleanup", "DELETE_PERMAFAILED_JOBS"),
+	b.want(b.run("--tasks", tasks, "--cleanup", "GC_TASK_IDENTIFIERS,GC_JOB_QUEUES", "--cleanup",
+		"DELETE_PERMAFAILED_JOBS"),
 		result{stdout: "DELETE_PERMAFAILED_JOBS: 0 removed\nGC_TASK_IDENTIFIERS: 1 removed\nGC_JOB_QUEUES: 3 removed\n"})
 	if got := b.value("select string_agg(task_identifier, ' ') from .list_tasks()"); got != "file folder" {
 		t.Errorf("remaining tasks: %s", got)
@@ -122,9 +129,12 @@ func TestJobsThatWaitWhileNoWorkerIsThereAreNotHealthy(t *testing.T) {
 	b := newBench(t)
 	b.exec(`select .add_job('t')`)
 	b.wantPart(b.run("healthcheck", "--timeout", "1m"), 0, "nothing critical", "")
-	b.exec(`update ._private_jobs set run_at = now() - interval '20 minutes'`, `update ._private_jobs set updated_at = run_at`)
-	b.wantPart(b.run("doctor"), 1, "critical: no worker: schema graphile_worker\n  Due jobs: 1, the oldest for 00:20:", "need attention")
-	b.wantPart(b.run("healthcheck", "--timeout", "1m"), 1, "FAIL  doctor    no worker: schema graphile_worker: Due jobs: 1, the oldest for 00:20:", "not healthy")
+	b.exec(`update ._private_jobs set run_at = now() - interval '20 minutes'`,
+		`update ._private_jobs set updated_at = run_at`)
+	b.wantPart(b.run("doctor"), 1, "critical: no worker: schema graphile_worker\n  Due jobs: 1, the oldest for 00:20:",
+		"need attention")
+	b.wantPart(b.run("healthcheck", "--timeout", "1m"), 1,
+		"FAIL  doctor    no worker: schema graphile_worker: Due jobs: 1, the oldest for 00:20:", "not healthy")
 	b.exec(`select .register_worker('w', '{t}')`)
 	b.want(b.run("doctor"), result{stdout: "All is well.\n"})
 	b.wantPart(b.run("healthcheck", "--timeout", "1m"), 0, "nothing critical", "")

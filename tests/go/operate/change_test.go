@@ -35,7 +35,8 @@ gw-run: not changed: 3 jobs of 6
 		t.Errorf("the jobs are %s", got)
 	}
 	b.want(b.run("retry", "3", "4", "4", "--json"), result{1,
-		`{"id":3,"is_done":true}` + "\n" + `{"id":4,"is_done":false,"reason":"is being run by w"}` + "\n", "gw-run: not changed: 1 job of 3\n"})
+		`{"id":3,"is_done":true}` + "\n" + `{"id":4,"is_done":false,"reason":"is being run by w"}` +
+			"\n", "gw-run: not changed: 1 job of 3\n"})
 	b.want(b.run("reschedule", "5", "--attempts", "0", "--in", "0s"), result{stdout: "Rescheduled 1 job.\n"})
 	if !b.is("select state = 'ready' from .list_jobs(job_ids => '{5}')") {
 		t.Error("the replaced job is not revived")
@@ -51,7 +52,8 @@ func TestEachChangeDoesWhatItSays(t *testing.T) {
 		"customer has left, Manually marked as failed" {
 		t.Errorf("the errors are %s", got)
 	}
-	b.want(b.run("reschedule", "1", "--run-at", "2100-01-02 03:04+01", "--priority", "-3", "--attempts", "1", "--max-attempts", "7"),
+	b.want(b.run("reschedule", "1", "--run-at", "2100-01-02 03:04+01", "--priority", "-3", "--attempts", "1",
+		"--max-attempts", "7"),
 		result{stdout: "Rescheduled 1 job.\n"})
 	if !b.is("select run_at = '2100-01-02 02:04Z' and priority = -3 and attempts = 1 and max_attempts = 7 from .list_jobs(job_ids => '{1}')") {
 		t.Error("the job is not rescheduled as it should be")
@@ -61,7 +63,8 @@ func TestEachChangeDoesWhatItSays(t *testing.T) {
 		t.Error("a value that was not given has changed")
 	}
 	b.want(b.run("complete", "1"), result{stdout: "Completed 1 job.\n"})
-	b.want(b.run("remove", "2", "4"), result{1, "Removed 1 job.\n", "job 4: is being run by w\ngw-run: not changed: 1 job of 2\n"})
+	b.want(b.run("remove", "2", "4"), result{1, "Removed 1 job.\n",
+		"job 4: is being run by w\ngw-run: not changed: 1 job of 2\n"})
 	if got := b.value("select string_agg(id::text, ' ' order by id) from .jobs"); got != "3 4 5" {
 		t.Errorf("left are %s", got)
 	}
@@ -94,9 +97,11 @@ func TestAJobThatRunsIsRemovedByItsKey(t *testing.T) {
 		t.Error("the running job keeps its key, or may run again")
 	}
 	b.want(b.run("remove", "--key", "k1"), result{stdout: "Removed 1 job.\n"})
-	b.want(b.run("remove", "--key", "k1"), result{1, "", "gw-run: no job matches; is there a job with the key \"k1\"?\n"})
+	b.want(b.run("remove", "--key", "k1"), result{1, "",
+		"gw-run: no job matches; is there a job with the key \"k1\"?\n"})
 	b.want(b.run("retry", "--key", "k3"), result{stdout: "Retried 1 job.\n"})
-	b.want(b.run("remove", "--key", "k3", "--state", "failed"), result{1, "", "gw-run: no job matches; is there a job with the key \"k3\"?\n"})
+	b.want(b.run("remove", "--key", "k3", "--state", "failed"),
+		result{1, "", "gw-run: no job matches; is there a job with the key \"k3\"?\n"})
 }
 
 func TestManyJobsAreOnlyChangedByThoseWhoSayYes(t *testing.T) {
@@ -104,7 +109,8 @@ func TestManyJobsAreOnlyChangedByThoseWhoSayYes(t *testing.T) {
 	b.exec(`select .add_jobs(array(select row('t', null, null, null, null, null, null, null)::.job_spec from generate_series(1, 2500)))`,
 		`select .add_job('other')`,
 		`update ._private_jobs set locked_at = now(), locked_by = 'w' where id in (1, 1500)`)
-	b.want(b.run("fail", "--task", "t"), result{1, "", "gw-run: Fail 2500 jobs? Without a terminal, --yes is required to confirm\n"})
+	b.want(b.run("fail", "--task", "t"), result{1, "",
+		"gw-run: Fail 2500 jobs? Without a terminal, --yes is required to confirm\n"})
 	if !b.is("select count(*) = 0 from .list_jobs('failed')") {
 		t.Error("jobs were changed nevertheless")
 	}
@@ -124,8 +130,10 @@ func TestManyJobsAreOnlyChangedByThoseWhoSayYes(t *testing.T) {
 func TestJobsAreRetriedAtARate(t *testing.T) {
 	b := newBench(t)
 	b.exec(`select .add_jobs(array(select row('t', null, null, null, null, null, null, null)::.job_spec from generate_series(1, 2500)))`,
-		`update ._private_jobs set attempts = 25`, `update ._private_jobs set locked_at = now(), locked_by = 'w' where id = 7`)
-	b.want(b.run("retry", "--state", "failed", "--rate", "10", "--per", "1m", "--yes"), result{stdout: "Retried 2499 jobs.\n"})
+		`update ._private_jobs set attempts = 25`,
+		`update ._private_jobs set locked_at = now(), locked_by = 'w' where id = 7`)
+	b.want(b.run("retry", "--state", "failed", "--rate", "10", "--per", "1m", "--yes"),
+		result{stdout: "Retried 2499 jobs.\n"})
 	// Each step begins when its turn has come, by the clock of then.
 	if !b.is(`select bool_and(gap between '5.9 s' and '8 s') and count(*) = 2498
 	            from (select run_at - lag(run_at) over (order by id) as gap from ._private_jobs where locked_at is null) as g where gap is not null`) {
@@ -165,7 +173,8 @@ func TestAnInterruptedChangeSaysHowManyJobsAreDone(t *testing.T) {
 		t.Fatal(err)
 	}
 	_ = cmd.Wait() // the exit code is checked below
-	if code := cmd.ProcessState.ExitCode(); code != 130 || !strings.Contains(errOut.String(), "remove jobs, 1000 of 2500 done") {
+	if code := cmd.ProcessState.ExitCode(); code != 130 ||
+		!strings.Contains(errOut.String(), "remove jobs, 1000 of 2500 done") {
 		t.Errorf("exit code %d; %s", code, errOut.String())
 	}
 	if err := holder.Rollback(t.Context()); err != nil {
@@ -199,7 +208,8 @@ func TestTheAuditTellsWhoHasChangedWhichJobsByACommand(t *testing.T) {
 	mixed(b)
 	b.want(b.run("retry", "--state", "failed", "--key", "k3"), result{stdout: "Retried 1 job.\n"})
 	b.want(b.run("cancel", "1", "2", "--reason", "wrong customer"), result{stdout: "Canceled 2 jobs.\n"})
-	b.want(b.run("retry", "4"), result{1, "Retried 0 jobs.\n", "job 4: is being run by w\ngw-run: not changed: 1 job of 1\n"})
+	b.want(b.run("retry", "4"), result{1, "Retried 0 jobs.\n",
+		"job 4: is being run by w\ngw-run: not changed: 1 job of 1\n"})
 	if got, want := b.value("select string_agg(concat_ws('|', act, jobs, subject, selection, actor), ', ' order by id) from .list_audit()"),
 		"retry|1|state failed, key k3|"+self()+", cancel|2|wrong customer|"+self(); got != want {
 		t.Errorf("the audit has %s, want %s", got, want)

@@ -25,7 +25,8 @@ func (b bench) complete(args ...string) string {
 func TestShellsCompleteNamesOfTheDatabase(t *testing.T) {
 	b := newBench(t)
 	b.exec(
-		`select .add_job('mail/send', queue_name => 'q1')`, `select .add_job('mail/sort', queue_name => 'q2')`, `select .add_job('other')`,
+		`select .add_job('mail/send', queue_name => 'q1')`, `select .add_job('mail/sort', queue_name => 'q2')`,
+		`select .add_job('other')`,
 		`select .add_job(e'mail/\nls')`,
 		`select .set_limit('api', max_running => 1)`, `select .set_limit('exports', max_running => 1)`,
 		`select .get_job('worker-1', '{other}')`)
@@ -75,7 +76,8 @@ func TestShellsDoNotWaitForADatabaseThatDoesNotAnswer(t *testing.T) {
 	_ = pgtest.Program(t, "gw-run") // built before the folder changes
 	t.Chdir(dir)
 	for name, url := range map[string]string{
-		"silent": "postgres://u@" + silent.Addr().String() + "/d?sslmode=disable", "closed": "postgres://u@" + closed.Addr().String() + "/d",
+		"silent": "postgres://u@" + silent.Addr().String() + "/d?sslmode=disable", "closed": "postgres://u@" +
+			closed.Addr().String() + "/d",
 		"none": "", "wrong": "postgres://%",
 	} {
 		b := bench{t: t, url: url}

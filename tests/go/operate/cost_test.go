@@ -48,7 +48,8 @@ func (b bench) buffers(query string) int {
 	least := math.MaxInt
 	for range 4 {
 		var text []byte
-		if err := conn.QueryRow(b.t.Context(), "explain (analyze, buffers, format json) "+inQueue(query)).Scan(&text); err != nil {
+		if err := conn.QueryRow(b.t.Context(),
+			"explain (analyze, buffers, format json) "+inQueue(query)).Scan(&text); err != nil {
 			b.t.Fatalf("%s: %v", query, err)
 		}
 		var explained []struct {

@@ -13,16 +13,20 @@ func TestTheHistoryShowsAttemptsAlsoAfterTheJob(t *testing.T) {
 	b.exec(`select .keep_task('mail', '30 days', results => true)`, `select .add_job('mail', job_key => 'user:42')`)
 	b.exec(`select .get_job('w1')`, `select .fail_job('w1', 1, e'no such host\nat line 1')`)
 	b.wantPart(b.run("show", "1"), 0, "history\n  1 failed ", "")
-	b.exec(`select .retry_jobs('{1}')`, `select .get_job('w2')`, `select .complete_job('w2', 1, result => '{"sent": 1}')`)
+	b.exec(`select .retry_jobs('{1}')`, `select .get_job('w2')`,
+		`select .complete_job('w2', 1, result => '{"sent": 1}')`)
 	got := b.run("history", "1")
-	if lines := strings.Split(got.stdout, "\n"); got.code != 0 || len(lines) != 4 || !strings.Contains(lines[1], "1/25  failed") ||
-		!strings.Contains(lines[1], "no such host") || !strings.Contains(lines[2], "2/25  completed") || !strings.Contains(lines[2], "w2") {
+	if lines := strings.Split(got.stdout, "\n"); got.code != 0 || len(lines) != 4 ||
+		!strings.Contains(lines[1], "1/25  failed") ||
+		!strings.Contains(lines[1], "no such host") || !strings.Contains(lines[2], "2/25  completed") ||
+		!strings.Contains(lines[2], "w2") {
 		t.Errorf("the history of the job is\n%s%s", got.stdout, got.stderr)
 	}
 	b.wantPart(b.run("history", "1", "--json"), 0, `"result":{"sent": 1}`, "")
 	b.wantPart(b.run("history", "--key", "user:42", "--failures"), 0, "no such host", "")
 	b.wantPart(b.run("history", "--limit", "1"), 0, "--after 2", "")
-	b.wantPart(b.run("stats", "--since", "1h", "--json"), 0, `{"task":"mail","attempts":2,"completed":1,"failed":1,`, "")
+	b.wantPart(b.run("stats", "--since", "1h", "--json"), 0, `{"task":"mail","attempts":2,"completed":1,"failed":1,`,
+		"")
 	b.wantPart(b.run("history", "1", "--task", "mail"), 2, "", "give either ids of jobs or conditions")
 }
 
@@ -55,20 +59,23 @@ func TestWaitingInSQLReturnsTheResultAndHoldsNoSnapshot(t *testing.T) {
 	ended := make(chan end, 1)
 	go func() {
 		var e end
-		if err := waiter.QueryRow(t.Context(), inQueue(`call .wait_for_job(1, '1 minute')`)).Scan(&e.state, &e.result, nil); err != nil {
+		if err := waiter.QueryRow(t.Context(), inQueue(`call .wait_for_job(1, '1 minute')`)).Scan(&e.state, &e.result,
+			nil); err != nil {
 			t.Error(err)
 		}
 		ended <- e
 	}()
 	const waiting = `from pg_stat_activity where datname = current_database() and query like 'call %wait_for_job%'`
 	before := b.value(`select coalesce(min(t.xact_start)::text, '') from (select xact_start ` + waiting + `) as t`)
-	for b.is(`select coalesce(min(t.xact_start)::text, '` + before + `') = '` + before + `' from (select xact_start ` + waiting + `) as t`) {
+	for b.is(`select coalesce(min(t.xact_start)::text, '` + before + `') = '` + before + `' from (select xact_start ` +
+		waiting + `) as t`) {
 	}
 	b.exec(`select .complete_job('w1', 1, result => '{"sent": 1}')`)
 	if e := <-ended; e != (end{"completed", `{"sent": 1}`}) {
 		t.Errorf("wait_for_job returned %+v", e)
 	}
-	if _, err := waiter.Exec(t.Context(), inQueue(`begin; call .wait_for_job(1)`)); err == nil || !strings.Contains(err.Error(), "2D000") {
+	if _, err := waiter.Exec(t.Context(), inQueue(`begin; call .wait_for_job(1)`)); err == nil ||
+		!strings.Contains(err.Error(), "2D000") {
 		t.Errorf("in a transaction block: %v", err)
 	}
 }

@@ -9,10 +9,13 @@ import (
 
 func TestLimitsAreSetListedChangedAndDropped(t *testing.T) {
 	b := newBench(t)
-	b.want(b.run("limit", "set", "exports", "--task", "export", "--task", "report", "--by", "payload:tenant", "--max-running", "2", "--total-running", "3", "--fair"),
+	b.want(b.run("limit", "set", "exports", "--task", "export", "--task", "report", "--by", "payload:tenant",
+		"--max-running", "2", "--total-running", "3", "--fair"),
 		result{stdout: "The limit exports is set.\n"})
-	b.want(b.run("limit", "set", "api", "--task", "call", "--rate", "100", "--per", "1m", "--burst", "10"), result{stdout: "The limit api is set.\n"})
-	b.want(b.run("limit", "set", "imports", "--task", "import", "--by", "flag:source", "--max-running", "4"), result{stdout: "The limit imports is set.\n"})
+	b.want(b.run("limit", "set", "api", "--task", "call", "--rate", "100", "--per", "1m", "--burst", "10"),
+		result{stdout: "The limit api is set.\n"})
+	b.want(b.run("limit", "set", "imports", "--task", "import", "--by", "flag:source", "--max-running", "4"),
+		result{stdout: "The limit imports is set.\n"})
 	b.exec(`select .add_job('export', json_build_object('tenant', n % 2)) from generate_series(1, 6) as n`,
 		`select from .get_job_batch('w', batch_size => 9)`)
 	b.want(b.run("limit", "list"), result{stdout: `
@@ -33,18 +36,22 @@ LANE   MAX RUNNING  RATE  RUNNING  WAITING  STATE  UNTIL  JOBS
 0                2  -           1        2  open   -      2
 There are more rows: --limit shows more of them, --after 0 the next ones.
 `[1:]})
-	b.wantPart(b.run("limit", "lanes", "exports", "--after", "0", "--json"), 0, `{"lane":"1","is_total":false,"max_running":2,`, "")
+	b.wantPart(b.run("limit", "lanes", "exports", "--after", "0", "--json"), 0,
+		`{"lane":"1","is_total":false,"max_running":2,`, "")
 	b.want(b.run("limit", "override", "exports", "1", "--max-running", "9", "--rate", "5", "--per", "1s"),
 		result{stdout: "The lane 1 of the limit exports has its own numbers.\n"})
 	if !b.is(`select max_running = 9 and rate = 5 and per = '1 s' from .list_lanes('exports') where lane = '1'`) {
 		t.Error("the lane has other numbers")
 	}
-	b.want(b.run("limit", "override", "exports", "1"), result{stdout: "The lane 1 of the limit exports has the numbers of the limit.\n"})
-	b.wantPart(b.run("limit", "open", "exports", "0"), 1, "", "The lane 0 of the limit exports has not been closed by a worker")
+	b.want(b.run("limit", "override", "exports", "1"),
+		result{stdout: "The lane 1 of the limit exports has the numbers of the limit.\n"})
+	b.wantPart(b.run("limit", "open", "exports", "0"), 1, "",
+		"The lane 0 of the limit exports has not been closed by a worker")
 	b.exec(`update ._gw_gates set closed_until = now() + interval '1 hour' where key is not null`)
 	b.want(b.run("limit", "open", "exports", "0"), result{stdout: "The lane 0 of the limit exports is open.\n"})
 	b.want(b.run("limit", "open", "exports"), result{stdout: "The limit exports is open.\n"})
-	b.want(b.run("limit", "set", "exports", "--task", "export", "--task", "report", "--by", "payload:tenant", "--max-running", "5", "--strict", "10m"),
+	b.want(b.run("limit", "set", "exports", "--task", "export", "--task", "report", "--by", "payload:tenant",
+		"--max-running", "5", "--strict", "10m"),
 		result{stdout: "The limit exports is set.\n"})
 	if !b.is(`select max_running = 5 and total_running is null and strict = '10 minutes' from .list_limits() where name = 'exports'`) {
 		t.Error("what is not given is not unset")
@@ -76,21 +83,26 @@ func TestTheAuditTellsWhoHasChangedLimitsAndPausesByACommand(t *testing.T) {
 func TestMistakesInLimitsAreExplained(t *testing.T) {
 	b := newBench(t)
 	for want, args := range map[string][]string{
-		"it needs max_running, total_running, rate or fair":               {"limit", "set", "api"},
-		"rate and per belong together":                                    {"limit", "set", "api", "--rate", "3"},
-		"by must be flag:... or payload:...":                              {"limit", "set", "api", "--by", "tenant", "--max-running", "3"},
-		"its numbers must be at least 1":                                  {"limit", "set", "api", "--max-running", "0"},
-		"invalid input syntax for type interval":                          {"limit", "set", "api", "--rate", "3", "--per", "soon"},
-		"out of range":                                                    {"limit", "set", "api", "--max-running", "3000000000"},
-		"which limit? Give one name":                                      {"limit", "set"},
-		"There is no limit 'none'.":                                       {"limit", "drop", "none"},
-		"There is no limit 'none' with several lanes.":                    {"limit", "override", "none", "lane"},
-		"which lane?":                                                     {"limit", "override", "none"},
-		`unknown command "sett" for "gw-run limit"; did you mean set?`:    {"limit", "sett", "api"},
-		"which jobs? Give --task, --queue, --limit or --all":              {"pause"},
-		"--task, --queue, --limit and --all exclude each other":           {"pause", "--all", "--task", "t"},
-		"--lane needs --limit":                                            {"resume", "--all", "--lane", "t"},
-		"--until and --for exclude each other":                            {"pause", "--all", "--until", "tomorrow", "--for", "1h"},
+		"it needs max_running, total_running, rate or fair": {"limit", "set", "api"},
+		"rate and per belong together":                      {"limit", "set", "api", "--rate", "3"},
+		"by must be flag:... or payload:...": {"limit", "set", "api", "--by", "tenant",
+			"--max-running", "3"},
+		"its numbers must be at least 1": {"limit", "set", "api", "--max-running",
+			"0"},
+		"invalid input syntax for type interval": {"limit", "set", "api", "--rate", "3",
+			"--per", "soon"},
+		"out of range": {"limit", "set", "api", "--max-running",
+			"3000000000"},
+		"which limit? Give one name":                   {"limit", "set"},
+		"There is no limit 'none'.":                    {"limit", "drop", "none"},
+		"There is no limit 'none' with several lanes.": {"limit", "override", "none", "lane"},
+		"which lane?": {"limit", "override", "none"},
+		`unknown command "sett" for "gw-run limit"; did you mean set?`: {"limit", "sett", "api"},
+		"which jobs? Give --task, --queue, --limit or --all":           {"pause"},
+		"--task, --queue, --limit and --all exclude each other":        {"pause", "--all", "--task", "t"},
+		"--lane needs --limit": {"resume", "--all", "--lane", "t"},
+		"--until and --for exclude each other": {"pause", "--all", "--until", "tomorrow",
+			"--for", "1h"},
 		"A pause must end in the future":                                  {"pause", "--all", "--until", "yesterday"},
 		"which job? Give ids, or a key with --key":                        {"why"},
 		`"x" is not the id of a job`:                                      {"why", "x"},
@@ -124,7 +136,8 @@ func (b bench) wantTimeless(got result, stdout string) {
 func TestPausesStopJobsUntilTheyAreEnded(t *testing.T) {
 	b := newBench(t)
 	b.exec(`select .set_limit('exports', tasks => '{export}', by => 'payload:tenant', max_running => 1)`,
-		`select .add_job('mail')`, `select .add_job('import', queue_name => 'q')`, `select .add_job('export', '{"tenant": 7}')`)
+		`select .add_job('mail')`, `select .add_job('import', queue_name => 'q')`,
+		`select .add_job('export', '{"tenant": 7}')`)
 	for what, args := range map[string][]string{
 		"The task mail":                   {"--task", "mail", "--reason", "provider is down", "--for", "1h"},
 		"The queue q":                     {"--queue", "q"},
@@ -164,7 +177,8 @@ func TestPausesStopJobsUntilTheyAreEnded(t *testing.T) {
 func TestWhyAJobDoesNotRunIsTold(t *testing.T) {
 	b := newBench(t)
 	author := pgtest.Value[string](t, b.pool, `select session_user`)
-	b.exec(`select .set_limit('exports', tasks => '{export}', max_running => 1)`, `select .get_job('w') from generate_series(1, 2)`,
+	b.exec(`select .set_limit('exports', tasks => '{export}', max_running => 1)`,
+		`select .get_job('w') from generate_series(1, 2)`,
 		`select .add_job('export')`, `select .add_job('export', job_key => 'second')`, `select from .get_job('w')`,
 		`select .add_job('mail', run_at => now() + interval '2 hours')`,
 		`select .pause(limit_name => 'exports', reason => 'maintenance', until => now() + interval '2 hours')`)
@@ -188,7 +202,9 @@ func TestWhyAJobDoesNotRunIsTold(t *testing.T) {
   held back by: 1
   -> It starts when one of these jobs ends; set_limit or override_lane can raise the maximum.
 `[1:]})
-	b.wantPart(b.run("why", "2", "--json"), 0, `{"id":2,"reason":"full","detail":"The limit exports has no free slot.","until":null,"blocking_job_ids":[1],`, "")
+	b.wantPart(b.run("why", "2", "--json"), 0,
+		`{"id":2,"reason":"full","detail":"The limit exports has no free slot.","until":null,"blocking_job_ids":[1],`,
+		"")
 	b.exec(`select .complete_job('w', 1)`)
 	b.want(b.run("why", "2"), result{stdout: "2: next\n  The next claim takes it.\n  -> No action is needed.\n"})
 	b.wantPart(b.run("why", "2", "17"), 1, "2: next", "there is no job 17 (any more)")

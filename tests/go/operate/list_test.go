@@ -39,13 +39,15 @@ func TestListsForProgramsAreWhatTheFunctionsReturn(t *testing.T) {
 	fill(b)
 	b.exec(`update ._private_job_queues set locked_at = now(), locked_by = 'node'`)
 	for command, function := range map[string]string{
-		"jobs": "list_jobs", "tasks": "list_tasks", "queues": "list_queues", "workers": "list_workers", "doctor --fail-on never": "doctor",
-		"show 1 2 3 4": "show_jobs('{1,2,3,4}')",
+		"jobs": "list_jobs", "tasks": "list_tasks", "queues": "list_queues", "workers": "list_workers",
+		"doctor --fail-on never": "doctor",
+		"show 1 2 3 4":           "show_jobs('{1,2,3,4}')",
 	} {
 		if !strings.Contains(function, "(") {
 			function += "()"
 		}
-		want := b.value(`select coalesce(string_agg(row_to_json(l)::text || e'\n', ''), '') from .` + function + ` as l, set_config('timezone', 'UTC', false)`)
+		want := b.value(`select coalesce(string_agg(row_to_json(l)::text || e'\n', ''), '') from .` + function +
+			` as l, set_config('timezone', 'UTC', false)`)
 		got := b.run(append(strings.Fields(command), "--json")...)
 		if function == "doctor()" { // its output contains ages
 			age := regexp.MustCompile(`\d\d:\d\d:\d\d`)
@@ -81,7 +83,8 @@ func TestConditionsOfJobsAreCombined(t *testing.T) {
 			t.Errorf("%q: exit code %d, jobs %v, want %s; %s", conditions, got.code, ids, want, got.stderr)
 		}
 	}
-	b.wantPart(b.run("jobs", "--state", "waiting"), 2, "", "There is no state 'waiting'; jobs are ready, scheduled, running or failed.")
+	b.wantPart(b.run("jobs", "--state", "waiting"), 2, "",
+		"There is no state 'waiting'; jobs are ready, scheduled, running or failed.")
 	b.wantPart(b.run("jobs", "--older-than", "long"), 2, "", `invalid input syntax for type interval: "long"`)
 	b.wantPart(b.run("jobs", "--limit", "0"), 2, "", "--limit is 0, must be at least 1")
 	b.wantPart(b.run("jobs", "--watch=1ms"), 2, "", "--watch is 1ms, must be at least 100ms")
@@ -96,7 +99,8 @@ func TestALongListSaysHowToSeeTheRest(t *testing.T) {
 	b.wantPart(b.run("tasks", "-n", "1"), 0, strings.ReplaceAll(more, "%s", "a"), "")
 	b.wantPart(b.run("queues", "-n", "2"), 0, strings.ReplaceAll(more, "%s", `'b'\''s'`), "")
 	got := b.run("queues", "--after", "b's")
-	if strings.Contains(got.stdout, "b's") || strings.Contains(got.stdout, "more") || !strings.Contains(got.stdout, "c ") {
+	if strings.Contains(got.stdout, "b's") || strings.Contains(got.stdout, "more") ||
+		!strings.Contains(got.stdout, "c ") {
 		t.Errorf("the next page is\n%s", got.stdout)
 	}
 	if got := b.run("jobs", "-n", "3"); strings.Contains(got.stdout, "more") {
@@ -130,9 +134,11 @@ w1      host:17  v1       silent              1/4        1  2 m      10 m ago  4
 
 func TestRecurringJobsAreListedForPrograms(t *testing.T) {
 	b := newBench(t)
-	b.exec(`select .cron_schedule('s', '0 8 * * *', 'digest')`, `select .run_cron('[{"task": "item", "pattern": "* * * * *"}]', worker_id => 'w')`)
+	b.exec(`select .cron_schedule('s', '0 8 * * *', 'digest')`,
+		`select .run_cron('[{"task": "item", "pattern": "* * * * *"}]', worker_id => 'w')`)
 	got := b.run("cron", "list", "--json")
-	for _, want := range []string{`{"identifier":"item","is_schedule":false,`, `{"identifier":"s","is_schedule":true,"workers":[],`,
+	for _, want := range []string{`{"identifier":"item","is_schedule":false,`,
+		`{"identifier":"s","is_schedule":true,"workers":[],`,
 		`"task_identifier":"digest","pattern":"0 8 * * *","time_zone":"UTC","paused":false,"next_run":"20`,
 		`"last_run":null,"last_job_id":null,"last_outcome":null,"missed_run":null}`} {
 		if !strings.Contains(got.stdout, want) || got.code != 0 {
@@ -161,7 +167,8 @@ func TestAMistypedCommandIsGuessed(t *testing.T) {
 func TestADeeplyNestedPayloadIsShownInAFewBytes(t *testing.T) {
 	b := newBench(t)
 	b.exec(`select .add_job('mail', (repeat('{"a":[', 3000) || '1' || repeat(']}', 3000))::json)`)
-	if got := b.run("show", "1"); got.code != 0 || len(got.stdout) > 100_000 || !strings.Contains(got.stdout, `{"a":[{"a":[`) {
+	if got := b.run("show", "1"); got.code != 0 || len(got.stdout) > 100_000 ||
+		!strings.Contains(got.stdout, `{"a":[{"a":[`) {
 		t.Errorf("exit code %d, %d bytes: %.300s", got.code, len(got.stdout), got.stdout)
 	}
 }
@@ -172,9 +179,12 @@ func TestAJobIsShownWhole(t *testing.T) {
 	b.exec(`update ._private_jobs set run_at = '2026-01-02 03:04:05Z', created_at = '-infinity', updated_at = 'infinity', locked_at = now(),
 	          locked_by = 'w', last_error = e'oh\n  \x1bno', key = 'k', revision = 3 where id = 2`)
 	got := b.run("show", "--key", "k")
-	for _, line := range []string{"id            2", "state         running", "task          mail", "queue         letters", "key           k",
-		"priority      0", "flags         b, slow", "run at        2026-01-02 03:04:05 UTC (", "attempts      0/25", "held          by w since 20",
-		"added         -infinity", "changed       infinity", "revision      3", "last error\n  oh\n    \\x1bno\npayload\n  {}\n"} {
+	for _, line := range []string{"id            2", "state         running", "task          mail",
+		"queue         letters", "key           k",
+		"priority      0", "flags         b, slow", "run at        2026-01-02 03:04:05 UTC (", "attempts      0/25",
+		"held          by w since 20",
+		"added         -infinity", "changed       infinity", "revision      3",
+		"last error\n  oh\n    \\x1bno\npayload\n  {}\n"} {
 		if !strings.Contains(got.stdout, line) {
 			t.Errorf("lacks %q:\n%s", line, got.stdout)
 		}
@@ -189,7 +199,8 @@ func TestAJobIsShownWhole(t *testing.T) {
 func TestTimesAreReadAndToldInUTC(t *testing.T) {
 	b := newBench(t)
 	b.exec(`do $$ begin execute format('alter database %I set timezone = %L', current_database(), 'Asia/Tokyo'); end $$`)
-	b.wantPart(b.run("add", "t", "--run-at", "2100-01-02 03:04", "--json"), 0, `"run_at":"2100-01-02T03:04:00+00:00"`, "")
+	b.wantPart(b.run("add", "t", "--run-at", "2100-01-02 03:04", "--json"), 0, `"run_at":"2100-01-02T03:04:00+00:00"`,
+		"")
 	b.wantPart(b.run("show", "1"), 0, "run at        2100-01-02 03:04:00 UTC (in ", "")
 	b.wantPart(b.run("reschedule", "1", "--run-at", "2100-01-02 03:05+01"), 0, "", "")
 	b.wantPart(b.run("jobs", "--json"), 0, `"run_at":"2100-01-02T02:05:00+00:00"`, "")

@@ -9,13 +9,17 @@ import (
 
 func TestAWaitTellsHowJobsHaveEnded(t *testing.T) {
 	b := newBench(t)
-	b.exec(`select .add_job('mail', max_attempts => 1) from generate_series(1, 3)`, `select count(*) from .get_job_batch('w', null, 3)`,
+	b.exec(`select .add_job('mail', max_attempts => 1) from generate_series(1, 3)`,
+		`select count(*) from .get_job_batch('w', null, 3)`,
 		`select .complete_job('w', 1)`, `select .fail_job('w', 2, e'no such host\nat line 3')`)
 	const gone = "Job 1 is gone: it has completed, was removed, or never existed; nobody had asked for its end.\n"
 	b.want(b.run("wait", "1"), result{stdout: gone})
-	b.want(b.run("wait", "2", "1", "2"), result{code: 1, stdout: gone + "Job 2 has failed: no such host\n", stderr: "gw-run: 1 of the jobs failed\n"})
-	b.wantPart(b.run("wait", "--timeout", "10ms", "1", "3"), 1, "Job 1 is gone", "job 3 has not ended within 10ms; gw-run why 3 shows what it waits for")
-	b.wantPart(b.run("wait", "--json", "2"), 1, `{"id":2,"state":"permanently_failed","error":"no such host\nat line 3","result":null,"ended_at":null}`, "")
+	b.want(b.run("wait", "2", "1", "2"), result{code: 1, stdout: gone + "Job 2 has failed: no such host\n",
+		stderr: "gw-run: 1 of the jobs failed\n"})
+	b.wantPart(b.run("wait", "--timeout", "10ms", "1", "3"), 1, "Job 1 is gone",
+		"job 3 has not ended within 10ms; gw-run why 3 shows what it waits for")
+	b.wantPart(b.run("wait", "--json", "2"), 1,
+		`{"id":2,"state":"permanently_failed","error":"no such host\nat line 3","result":null,"ended_at":null}`, "")
 	b.wantPart(b.run("wait"), 2, "", "which jobs? Give their ids")
 	b.wantPart(b.run("wait", "x"), 2, "", `"x" is not the id of a job`)
 	b.wantPart(b.run("wait", "--timeout", "-1s", "1"), 2, "", "--timeout must be positive")

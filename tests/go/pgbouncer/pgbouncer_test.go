@@ -76,7 +76,8 @@ func TestAWorkerWorksThroughATransactionPooler(t *testing.T) {
 				// Two of them, so that the pooler has something to mix up.
 				var workers sync.WaitGroup
 				for range 2 {
-					w := s.worker(t, pool, "&default_query_exec_mode="+mode, shim.Config{Concurrency: 5, QuietSuccess: true})
+					w := s.worker(t, pool, "&default_query_exec_mode="+mode,
+						shim.Config{Concurrency: 5, QuietSuccess: true})
 					w.Handle("work", func(context.Context, *shim.Job) error { return nil })
 					w.Handle("fail", func(context.Context, *shim.Job) error { return shim.Discard(nil) })
 					workers.Go(func() {
@@ -106,15 +107,20 @@ func TestHandlersAreGivenTransactionsThroughATransactionPooler(t *testing.T) {
 			pgtest.Exec(t, s.direct, `
 				select graphile_worker.add_job(case when n > $1::integer / 2 then 'write' else 'write many' end, to_json(n))
 				  from generate_series(1, $1::integer) as n`, total)
-			w := s.worker(t, "transaction", "&default_query_exec_mode="+mode, shim.Config{Concurrency: 2, QuietSuccess: true})
+			w := s.worker(t, "transaction", "&default_query_exec_mode="+mode,
+				shim.Config{Concurrency: 2, QuietSuccess: true})
 			write := func(ctx context.Context, tx pgx.Tx, n int) error {
 				if _, err := tx.Exec(ctx, `insert into written values ($1::integer)`, n); err != nil || n != total/2 {
 					return err
 				}
 				return shim.Discard(nil)
 			}
-			shim.HandleTx(w, "write", func(ctx context.Context, tx pgx.Tx, n int, _ *shim.Job) error { return write(ctx, tx, n) })
-			shim.HandleManyTx(w, "write many", 20, func(ctx context.Context, tx pgx.Tx, numbers []int, _ []*shim.Job) error {
+			shim.HandleTx(w, "write", func(ctx context.Context, tx pgx.Tx, n int, _ *shim.Job) error {
+				return write(ctx,
+					tx, n)
+			})
+			shim.HandleManyTx(w, "write many", 20, func(ctx context.Context, tx pgx.Tx, numbers []int,
+				_ []*shim.Job) error {
 				for _, n := range numbers {
 					if err := write(ctx, tx, n); err != nil {
 						return err
@@ -156,7 +162,8 @@ func TestWithAListenConfigJobsAreToldOfAroundThePooler(t *testing.T) {
 func TestWithPollOnlyJobsAreFoundThroughThePooler(t *testing.T) {
 	s := newSetup(t)
 	started := make(chan int64, 1)
-	w := s.worker(t, "transaction", "&default_query_exec_mode=exec", shim.Config{PollInterval: 20 * time.Millisecond, PollOnly: true})
+	w := s.worker(t, "transaction", "&default_query_exec_mode=exec", shim.Config{PollInterval: 20 * time.Millisecond,
+		PollOnly: true})
 	w.Handle("ping", func(_ context.Context, job *shim.Job) error {
 		started <- job.ID
 		return nil
@@ -200,17 +207,23 @@ func TestWhatCannotWorkIsRefusedAtTheStartAndTheErrorSaysWhatToSet(t *testing.T)
 		cfg                    shim.Config
 		message                string
 	}{
-		{"prepared statements", "transaction", "", shim.Config{PollOnly: true}, "default_query_exec_mode=cache_describe"},
-		{"prepared statements over one connection", "single", "", shim.Config{ListenConfig: s.server}, "QueryExecModeCacheDescribe"},
-		{"described statements", "transaction", "&default_query_exec_mode=describe_exec", shim.Config{PollOnly: true}, "default_query_exec_mode"},
-		{"LISTEN", "transaction", "&default_query_exec_mode=exec", shim.Config{}, "set ListenConfig to the server's own address (--listen-url of gw-run), or PollOnly (--no-listen)"},
-		{"a setting", "transaction", "&statement_timeout=1000", shim.Config{PollOnly: true}, "ignore_startup_parameters"},
+		{"prepared statements", "transaction", "", shim.Config{PollOnly: true},
+			"default_query_exec_mode=cache_describe"},
+		{"prepared statements over one connection", "single", "", shim.Config{ListenConfig: s.server},
+			"QueryExecModeCacheDescribe"},
+		{"described statements", "transaction", "&default_query_exec_mode=describe_exec", shim.Config{PollOnly: true},
+			"default_query_exec_mode"},
+		{"LISTEN", "transaction", "&default_query_exec_mode=exec", shim.Config{},
+			"set ListenConfig to the server's own address (--listen-url of gw-run), or PollOnly (--no-listen)"},
+		{"a setting", "transaction", "&statement_timeout=1000", shim.Config{PollOnly: true},
+			"ignore_startup_parameters"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			w := s.worker(t, c.pool, c.parameters, c.cfg)
 			w.Handle("ping", func(context.Context, *shim.Job) error { return nil })
 			err := w.Run(t.Context())
-			if err == nil || !strings.Contains(err.Error(), "start worker") || !strings.Contains(err.Error(), c.message) {
+			if err == nil || !strings.Contains(err.Error(), "start worker") ||
+				!strings.Contains(err.Error(), c.message) {
 				t.Errorf("Run returned %v", err)
 			}
 			if pgtest.Value[bool](t, s.direct, `select exists (select from graphile_worker._gw_workers)`) {

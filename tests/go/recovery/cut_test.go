@@ -51,7 +51,8 @@ var exactlyOnce = map[string]func(ctx context.Context, pool *pgxpool.Pool) (shim
 		})}, nil
 	},
 	"HandleManyTx": func(context.Context, *pgxpool.Pool) (shim.Task, error) {
-		return shim.Task{Most: 10, ManyTx: shim.TypedManyTx(func(ctx context.Context, tx pgx.Tx, payloads []n, _ []*shim.Job) error {
+		return shim.Task{Most: 10, ManyTx: shim.TypedManyTx(func(ctx context.Context, tx pgx.Tx, payloads []n,
+			_ []*shim.Job) error {
 			var all pgx.Batch
 			for _, p := range payloads {
 				all.Queue(insert, p.N)
@@ -128,7 +129,8 @@ func (e *effectsOnce) run(ctx context.Context, kind, url string, jobs int) {
 	}
 	made.Name = "task"
 	w, err := shim.New(pool, shim.Config{
-		Concurrency: 4, PollInterval: 100 * time.Millisecond, PollOnly: true, QuietSuccess: true, Logger: slog.New(slog.DiscardHandler),
+		Concurrency: 4, PollInterval: 100 * time.Millisecond, PollOnly: true, QuietSuccess: true,
+		Logger: slog.New(slog.DiscardHandler),
 	})
 	if err == nil {
 		err = w.SetTasks(made)

@@ -41,7 +41,8 @@ func newCutter(t *testing.T, database string, seed uint64) (*cutter, string) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	c := &cutter{listener: listener, server: u.Query().Get("host") + "/.s.PGSQL.5432", random: rand.New(rand.NewPCG(seed, 1))}
+	c := &cutter{listener: listener, server: u.Query().Get("host") + "/.s.PGSQL.5432",
+		random: rand.New(rand.NewPCG(seed, 1))}
 	c.relaying.Go(func() {
 		for {
 			client, err := listener.Accept()

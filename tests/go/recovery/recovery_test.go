@@ -21,7 +21,8 @@ import (
 // patience is the maximum time that a test waits for a condition.
 const patience = 2 * time.Minute
 
-var outage = flag.Duration("recovery.outage", 3*time.Second, "how long the database is paused; from half a minute on with the default settings")
+var outage = flag.Duration("recovery.outage", 3*time.Second,
+	"how long the database is paused; from half a minute on with the default settings")
 
 // fleet is a database and its workers.
 type fleet struct {
@@ -126,7 +127,8 @@ func TestNoJobRunsTwiceWhenTheDatabaseIsPaused(t *testing.T) {
 	if !long {
 		pgtest.Hurry(t, f.pool)
 	}
-	deadAfter := pgtest.Value[float64](t, f.pool, "select extract(epoch from graphile_worker.setting('dead_after')::interval)::float8")
+	deadAfter := pgtest.Value[float64](t, f.pool,
+		"select extract(epoch from graphile_worker.setting('dead_after')::interval)::float8")
 	for i := range workers {
 		f.start(fmt.Sprint("w", i))
 	}
@@ -178,7 +180,8 @@ func ownServer(t *testing.T) string {
 // serverProcesses returns the processes of the server, the postmaster first.
 func serverProcesses(t *testing.T, pool *pgxpool.Pool) []int {
 	t.Helper()
-	postmaster, err := strconv.Atoi(pgtest.Value[string](t, pool, `select split_part(pg_read_file('postmaster.pid'), e'\n', 1)`))
+	postmaster, err := strconv.Atoi(pgtest.Value[string](t, pool,
+		`select split_part(pg_read_file('postmaster.pid'), e'\n', 1)`))
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -23,7 +23,8 @@ func (f *fleet) wantWrites(n, except int) {
 	if wrong := pgtest.Value[int](f.t, f.pool, `
 		select count(*)::integer
 		  from (select n from generate_series(1, $1::integer) as n left join effects as e using (n)
-		         group by n having count(e.n) <> case when n = $2::integer then 0 else 1 end) as wrong`, n, except); wrong > 0 {
+		         group by n having count(e.n) <> case when n = $2::integer then 0 else 1 end) as wrong`, n,
+		except); wrong > 0 {
 		f.t.Errorf("%d jobs did not have their effects once", wrong)
 	}
 }
@@ -45,7 +46,8 @@ func TestTheTransactionsOfAKilledWorkerAreUndoneAndItsJobsRunOnce(t *testing.T) 
 			f.start("heir")
 			f.await(`select not exists (select from graphile_worker.jobs)`)
 			f.wantWrites(1000, 0)
-			if many, shared := task == "write many", pgtest.Value[bool](t, f.pool, `select count(distinct transaction) < count(*) from effects`); shared != many {
+			if many, shared := task == "write many",
+				pgtest.Value[bool](t, f.pool, `select count(distinct transaction) < count(*) from effects`); shared != many {
 				t.Errorf("whether jobs have shared a transaction is %t, want %t", shared, many)
 			}
 		})

@@ -80,7 +80,10 @@ func runWorker(url, id, folder string) error {
 		note("killed %s", id)
 		return pgtest.Kill(os.Getpid(), syscall.SIGKILL)
 	}
-	shim.HandleTx(w, "write", func(ctx context.Context, tx pgx.Tx, o order, _ *shim.Job) error { return write(ctx, tx, o) })
+	shim.HandleTx(w, "write", func(ctx context.Context, tx pgx.Tx, o order, _ *shim.Job) error {
+		return write(ctx, tx,
+			o)
+	})
 	shim.HandleManyTx(w, "write many", 10, func(ctx context.Context, tx pgx.Tx, orders []order, _ []*shim.Job) error {
 		for _, o := range orders {
 			if err := write(ctx, tx, o); err != nil {

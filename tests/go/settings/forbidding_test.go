@@ -54,7 +54,8 @@ func TestWhatForbidsWorkIsOneClearErrorAndLosesNoJob(t *testing.T) {
 						t.Errorf("gw-run %s has a stack: %s", strings.Join(args, " "), output)
 					}
 				}
-				if writes := args[0] != "jobs" && args[0] != "doctor"; writes && setting.says != "" && !strings.Contains(output, setting.says) {
+				if writes := args[0] != "jobs" && args[0] != "doctor"; writes && setting.says != "" &&
+					!strings.Contains(output, setting.says) {
 					t.Errorf("gw-run %s does not say %q: %s", strings.Join(args, " "), setting.says, output)
 				}
 			}

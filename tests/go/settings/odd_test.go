@@ -36,7 +36,8 @@ func odd(t *testing.T) string {
 func TestTheSchemaIsInstalledUnderOddSettings(t *testing.T) {
 	t.Parallel()
 	url := odd(t)
-	if output := must(t, url, "gw-migrate", "status"); strings.Contains(output, "not ours") || strings.Contains(output, "changed") {
+	if output := must(t, url, "gw-migrate", "status"); strings.Contains(output, "not ours") ||
+		strings.Contains(output, "changed") {
 		t.Errorf("status: %s", output)
 	}
 	must(t, url, "gw-migrate", "repair")
@@ -107,7 +108,8 @@ func callAll(t *testing.T, c *shim.Client) {
 	}
 	read, err := c.Job(ctx, job.ID)
 	ok("Job", err)
-	if err == nil && (!read.RunAt.Equal(due) || !job.RunAt.Equal(due) || read.Key != `k "\'` || len(read.Flags) != 3 || read.CreatedAt.IsZero() || time.Since(read.CreatedAt).Abs() > time.Hour) {
+	if err == nil && (!read.RunAt.Equal(due) || !job.RunAt.Equal(due) || read.Key != `k "\'` || len(read.Flags) != 3 ||
+		read.CreatedAt.IsZero() || time.Since(read.CreatedAt).Abs() > time.Hour) {
 		t.Errorf("the job is read as %+v", read)
 	}
 	ok("KeepTask", c.KeepTask(ctx, shim.KeptTask{Task: "kept", KeepFor: 36 * time.Hour}))
@@ -185,11 +187,14 @@ func TestGwRunReliesOnNoSetting(t *testing.T) {
 	must(t, url, "gw-run", "limit", "set", "l", "--task", "limited", "--rate", "3", "--per", "90s")
 	must(t, url, "gw-run", "pause", "--task", "paused", "--for", "2h")
 	for _, command := range []string{
-		"jobs", "show 201", "why 201", "limit", "pause", "queues", "tasks", "workers", "stats", "history --task work", "history 1", "cron list", "doctor",
-		"healthcheck", "export", "jobs --json", "stats --json", "cron list --json", "history --task work --json", "limit --json", "workers --json",
+		"jobs", "show 201", "why 201", "limit", "pause", "queues", "tasks", "workers", "stats", "history --task work",
+		"history 1", "cron list", "doctor",
+		"healthcheck", "export", "jobs --json", "stats --json", "cron list --json", "history --task work --json",
+		"limit --json", "workers --json",
 	} {
 		output, err := run(t, url, "gw-run", strings.Fields(command)...)
-		if strings.Contains(output, "SQLSTATE") || strings.Contains(output, "cannot scan") || strings.Contains(output, "goroutine ") {
+		if strings.Contains(output, "SQLSTATE") || strings.Contains(output, "cannot scan") ||
+			strings.Contains(output, "goroutine ") {
 			t.Errorf("gw-run %s: %v: %s", command, err, output)
 		}
 	}
@@ -221,7 +226,8 @@ func TestTheConsoleReliesOnNoSetting(t *testing.T) {
 	server := httptest.NewServer(console)
 	t.Cleanup(server.Close)
 	for _, page := range []string{
-		"", "jobs", "jobs/1", "queues", "tasks", "tasks/show?task=a", "workers", "limits", "limits/lanes?limit=l", "schedules", "history", "errors", "doctor", "audit", "settings",
+		"", "jobs", "jobs/1", "queues", "tasks", "tasks/show?task=a", "workers", "limits", "limits/lanes?limit=l",
+		"schedules", "history", "errors", "doctor", "audit", "settings",
 	} {
 		status, text := completePage(t, server.URL+"/"+page)
 		if status == http.StatusInternalServerError || status == http.StatusServiceUnavailable ||

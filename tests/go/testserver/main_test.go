@@ -56,14 +56,16 @@ func TestAServerOfAProgramIsStoppedByTheEndOfItsInput(t *testing.T) {
 
 func TestAProgramWithoutAServerIsNone(t *testing.T) {
 	var log strings.Builder
-	if _, err := programServer(t.Context(), &log, "sh", "-c", "echo no daemon >&2; exit 1"); err == nil || log.String() != "no daemon\n" {
+	if _, err := programServer(t.Context(), &log, "sh", "-c", "echo no daemon >&2; exit 1"); err == nil ||
+		log.String() != "no daemon\n" {
 		t.Errorf("got %v, %q", err, log.String())
 	}
 }
 
 func TestTheCommandGetsTheServerAndItsExitCodeIsOurs(t *testing.T) {
 	var out, errs bytes.Buffer
-	code := run(t.Context(), []string{"--", "sh", "-c", `echo "$GW_TEST_DATABASE_URL"; exit 7`}, environment("postgres://given"), &out, &errs)
+	code := run(t.Context(), []string{"--", "sh", "-c", `echo "$GW_TEST_DATABASE_URL"; exit 7`},
+		environment("postgres://given"), &out, &errs)
 	if code != 7 || out.String() != "postgres://given\n" || errs.Len() > 0 {
 		t.Errorf("got %d, %q, %q", code, out.String(), errs.String())
 	}
@@ -80,7 +82,8 @@ func TestASignalReachesTheCommand(t *testing.T) {
 
 func TestACommandThatIsMissingIsNamed(t *testing.T) {
 	var errs bytes.Buffer
-	if code := run(t.Context(), []string{"no-such-command"}, environment("postgres://given"), io.Discard, &errs); code != 1 {
+	if code := run(t.Context(), []string{"no-such-command"}, environment("postgres://given"), io.Discard,
+		&errs); code != 1 {
 		t.Errorf("got %d", code)
 	}
 	if !strings.Contains(errs.String(), "no-such-command") {
@@ -90,7 +93,8 @@ func TestACommandThatIsMissingIsNamed(t *testing.T) {
 
 func TestWithoutACommandTheUsageIsShown(t *testing.T) {
 	var errs bytes.Buffer
-	if code := run(t.Context(), []string{"--"}, environment(""), io.Discard, &errs); code != exitUsage || !strings.Contains(errs.String(), "usage") {
+	if code := run(t.Context(), []string{"--"}, environment(""), io.Discard, &errs); code != exitUsage ||
+		!strings.Contains(errs.String(), "usage") {
 		t.Errorf("got %d, %q", code, errs.String())
 	}
 }

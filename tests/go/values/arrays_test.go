@@ -42,7 +42,8 @@ func elements(f function, a argument) (first, second string, found bool) {
 	case a.Type == "bigint[]":
 		return "1", "2", true
 	case strings.HasSuffix(a.Type, "job_spec[]"):
-		return "row('a', '[1]', null, null, null, null, null, '{x}')", "row('b', '[2]', 'q', null, null, 'k', null, null)", true
+		return "row('a', '[1]', null, null, null, null, null, '{x}')",
+			"row('b', '[2]', 'q', null, null, 'k', null, null)", true
 	}
 	return "", "", false
 }
@@ -85,7 +86,8 @@ func state(t *testing.T, pool *pgxpool.Pool, call string) string {
 	var returned, left string
 	_, err = tx.Exec(t.Context(), "select public.rewind()")
 	if err == nil {
-		err = tx.QueryRow(t.Context(), "select coalesce(string_agg(r::text, ' '), '') from ("+call+") as r", pgx.QueryExecModeSimpleProtocol).Scan(&returned)
+		err = tx.QueryRow(t.Context(), "select coalesce(string_agg(r::text, ' '), '') from ("+call+") as r",
+			pgx.QueryExecModeSimpleProtocol).Scan(&returned)
 	}
 	if err != nil {
 		return "refused: " + err.Error()
@@ -98,7 +100,8 @@ func state(t *testing.T, pool *pgxpool.Pool, call string) string {
 
 // linesWithout returns the lines of a text that another text lacks.
 func linesWithout(text, other string) string {
-	return strings.Join(slices.DeleteFunc(strings.Split(text, "\n"), func(line string) bool { return strings.Contains(other, line) }), "\n")
+	return strings.Join(slices.DeleteFunc(strings.Split(text, "\n"),
+		func(line string) bool { return strings.Contains(other, line) }), "\n")
 }
 
 // The elements of an array are what a function is told, not its dimensions: clients build them in many ways.

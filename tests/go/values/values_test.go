@@ -35,20 +35,26 @@ type function struct {
 
 // oddTexts are texts, as SQL, that are no mistake: formats, quotes, patterns, escapes, and characters of the encoding.
 var oddTexts = []string{
-	`'%'`, `'%s%I%L%%'`, `'100%'`, `''''`, `'"'`, `'a"b''c'`, `'*'`, `'a*'`, `'\'`, `'\\'`, `'\u0000'`, `'\ud800'`, `'\x00'`, `'$1'`, `'$$'`, `'{}'`,
-	`'{a,b}'`, `'null'`, `'NULL'`, `'[]'`, `'-'`, `'--'`, `'/*'`, `';'`, `':'`, `'pause:queue:x'`, `'payload:'`, `'flag:'`, `'a.b'`, `'S.x'`,
-	`'{{.schema}}'`, `''`, `' '`, `e'a\nb'`, `e'\t'`, `chr(1)`, `chr(233)`, `chr(160)`, `repeat('x', 128)`, `repeat('%s', 600)`,
+	`'%'`, `'%s%I%L%%'`, `'100%'`, `''''`, `'"'`, `'a"b''c'`, `'*'`, `'a*'`, `'\'`, `'\\'`, `'\u0000'`, `'\ud800'`,
+	`'\x00'`, `'$1'`, `'$$'`, `'{}'`,
+	`'{a,b}'`, `'null'`, `'NULL'`, `'[]'`, `'-'`, `'--'`, `'/*'`, `';'`, `':'`, `'pause:queue:x'`, `'payload:'`,
+	`'flag:'`, `'a.b'`, `'S.x'`,
+	`'{{.schema}}'`, `''`, `' '`, `e'a\nb'`, `e'\t'`, `chr(1)`, `chr(233)`, `chr(160)`, `repeat('x', 128)`,
+	`repeat('%s', 600)`,
 }
 
 // oddJSON are documents that the type json accepts.
 var oddJSON = []string{
-	`'"\u0000"'`, `'{"a":"\u0000"}'`, `'{"\u0000":1}'`, `'{"a":"\ud800"}'`, `'["\udc00\ud800"]'`, `'{"a":"\ud83d\ude00"}'`, `'"\u65e5"'`, `'{"%s":"%"}'`,
-	`'{"a":1,"a":2}'`, `'{"":null}'`, `'1e400'`, `'-0'`, `'null'`, `'[]'`, `'{}'`, `'[{"a":"\u0000"}]'`, `'[[1]]'`, `'"''"'`,
+	`'"\u0000"'`, `'{"a":"\u0000"}'`, `'{"\u0000":1}'`, `'{"a":"\ud800"}'`, `'["\udc00\ud800"]'`,
+	`'{"a":"\ud83d\ude00"}'`, `'"\u65e5"'`, `'{"%s":"%"}'`,
+	`'{"a":1,"a":2}'`, `'{"":null}'`, `'1e400'`, `'-0'`, `'null'`, `'[]'`, `'{}'`, `'[{"a":"\u0000"}]'`, `'[[1]]'`,
+	`'"''"'`,
 }
 
 // oddArrays are arrays of texts.
 var oddArrays = []string{
-	`'{{a,b},{c,d}}'`, `'[2:3]={a,b}'`, `'{}'`, `'{""}'`, `array['%s', '''', '"', '*', '\', '\u0000', '{', ',']`, `array[null]`, `array['a', 'a']`, `array[repeat('x', 600)]`,
+	`'{{a,b},{c,d}}'`, `'[2:3]={a,b}'`, `'{}'`, `'{""}'`, `array['%s', '''', '"', '*', '\', '\u0000', '{', ',']`,
+	`array[null]`, `array['a', 'a']`, `array[repeat('x', 600)]`,
 }
 
 func oddOf(kind string) []string {
@@ -68,7 +74,8 @@ func plausible(f function, a argument) string {
 	switch {
 	case a.Type == "text" && a.Name == "worker_id":
 		return "'a worker'"
-	case a.Name == "job_ids" && slices.ContainsFunc(f.Arguments, func(other argument) bool { return other.Name == "leases" }):
+	case a.Name == "job_ids" && slices.ContainsFunc(f.Arguments,
+		func(other argument) bool { return other.Name == "leases" }):
 		return "array[1, 2]"
 	case a.Name == "leases":
 		return "array[null, null]"
@@ -89,7 +96,8 @@ func plausible(f function, a argument) string {
 	}
 	switch a.Type {
 	case "text":
-		return map[string]string{"pattern": "'* * * * *'", "name": "'a limit'", "value": "'1'"}[a.Name] + map[bool]string{true: "'a'"}[a.Name != "pattern" && a.Name != "name" && a.Name != "value"]
+		return map[string]string{"pattern": "'* * * * *'", "name": "'a limit'", "value": "'1'"}[a.Name] +
+			map[bool]string{true: "'a'"}[a.Name != "pattern" && a.Name != "name" && a.Name != "value"]
 	case "text[]":
 		return "'{a}'"
 	case "json", "jsonb":
@@ -244,7 +252,8 @@ func TestNoPartOfADocumentIsStumbledOver(t *testing.T) {
 	inEncodings(t, func(t *testing.T, pool *pgxpool.Pool) {
 		for _, call := range callsWithJSON {
 			for _, document := range oddJSON {
-				call := strings.NewReplacer("JSON", document, "RUNNING", "(select id from graphile_worker.jobs where locked_by = 'a worker')").Replace(call)
+				call := strings.NewReplacer("JSON", document, "RUNNING",
+					"(select id from graphile_worker.jobs where locked_by = 'a worker')").Replace(call)
 				if err := inVain(t.Context(), pool, call); err != nil && !strings.HasPrefix(sqlstate.Of(err), "GW") {
 					t.Errorf("%s: %v", call, err)
 				}
@@ -313,7 +322,8 @@ func TestFlagsOfSeveralDimensionsAreFlags(t *testing.T) {
 		}
 	}
 	id := pgtest.Value[int64](t, pool, `select id from graphile_worker.add_job_once('a', key => 'once', flags => '{{a},{c}}')`)
-	if got := pgtest.Value[string](t, pool, `select flags::text from graphile_worker.jobs where id = $1`, id); got != `{"a": true, "c": true}` {
+	if got := pgtest.Value[string](t, pool, `select flags::text from graphile_worker.jobs where id = $1`,
+		id); got != `{"a": true, "c": true}` {
 		t.Errorf("add_job_once: %s", got)
 	}
 	err := inVain(t.Context(), pool, `select graphile_worker.add_job('a', flags => array[array['a', null]])`)
@@ -323,17 +333,20 @@ func TestFlagsOfSeveralDimensionsAreFlags(t *testing.T) {
 }
 
 func TestForbiddenFlagsAndMessagesMayHaveAnyEscape(t *testing.T) {
-	for encoding, want := range map[string]string{"UTF8": "a\uFFFD\uFFFD\U0001F600", "LATIN1": `a\u0000\ud800\ud83d\ude00`} {
+	for encoding, want := range map[string]string{"UTF8": "a\uFFFD\uFFFD\U0001F600",
+		"LATIN1": `a\u0000\ud800\ud83d\ude00`} {
 		t.Run(encoding, func(t *testing.T) {
 			t.Parallel()
 			pool := newDatabase(t, encoding)
 			pgtest.Exec(t, pool, `select graphile_worker.add_job('a', flags => '{x}'), graphile_worker.add_job('a')`)
 			pgtest.Exec(t, pool, `select graphile_worker.get_job_batch('w', '{a}', 10, task_forbidden_flags => '{"a":["x","\u0000","\ud83d\ude00"]}')`)
 			pgtest.Exec(t, pool, `select graphile_worker.fail_job_batch('w', json_build_array(json_build_object('id', 2, 'message', '"a\u0000\ud800\ud83d\ude00"'::json)))`)
-			if got := pgtest.Value[string](t, pool, `select last_error from graphile_worker.jobs where id = 2`); got != want {
+			if got := pgtest.Value[string](t, pool,
+				`select last_error from graphile_worker.jobs where id = 2`); got != want {
 				t.Errorf("the error is %s, want %s", got, want)
 			}
-			if locked := pgtest.Value[int](t, pool, `select count(*)::int from graphile_worker.jobs where attempts > 0`); locked != 1 {
+			if locked := pgtest.Value[int](t, pool,
+				`select count(*)::int from graphile_worker.jobs where attempts > 0`); locked != 1 {
 				t.Errorf("%d jobs were claimed", locked)
 			}
 		})

@@ -30,7 +30,8 @@ func work(ctx context.Context, url string, concurrency int) error {
 		return err
 	}
 	defer pool.Close()
-	worker, err := shim.New(pool, shim.Config{Concurrency: concurrency, QuietSuccess: true, Logger: slog.New(slog.DiscardHandler)})
+	worker, err := shim.New(pool, shim.Config{Concurrency: concurrency, QuietSuccess: true,
+		Logger: slog.New(slog.DiscardHandler)})
 	if err != nil {
 		return err
 	}

@@ -61,7 +61,10 @@ func work(ctx context.Context, s *subject.Subject) error {
 			return err
 		}
 		if s.Writes {
-			return pgx.BeginFunc(ctx, pool, func(tx pgx.Tx) error { return errors.Join(write(ctx, tx, job), job.CompleteTx(ctx, tx)) })
+			return pgx.BeginFunc(ctx, pool, func(tx pgx.Tx) error {
+				return errors.Join(write(ctx, tx, job),
+					job.CompleteTx(ctx, tx))
+			})
 		}
 		return steps(ctx, pool, s, job)
 	})
@@ -96,7 +99,10 @@ func steps(ctx context.Context, pool *pgxpool.Pool, s *subject.Subject, job *shi
 	if s.InTx {
 		return pgx.BeginFunc(ctx, pool, func(tx pgx.Tx) error {
 			for i := range s.Steps {
-				_, err := shim.StepTx(ctx, job, tx, strconv.Itoa(i), func(context.Context) (int, error) { return i, nil })
+				_, err := shim.StepTx(ctx, job, tx, strconv.Itoa(i), func(context.Context) (int, error) {
+					return i,
+						nil
+				})
 				if err != nil {
 					return err
 				}
@@ -105,7 +111,10 @@ func steps(ctx context.Context, pool *pgxpool.Pool, s *subject.Subject, job *shi
 		})
 	}
 	for i := range s.Steps {
-		if _, err := shim.Step(ctx, job, strconv.Itoa(i), func(context.Context) (int, error) { return i, nil }); err != nil {
+		if _, err := shim.Step(ctx, job, strconv.Itoa(i), func(context.Context) (int, error) {
+			return i,
+				nil
+		}); err != nil {
 			return err
 		}
 	}

@@ -74,7 +74,8 @@ func TestOneLongHandlerEndsClaimingAhead(t *testing.T) {
 
 func TestLongHandlersAreClaimedAheadWhileClaimsTakeLongerStill(t *testing.T) {
 	p := learned(8, 100*time.Millisecond)
-	for claim, want := range map[time.Duration]int{time.Millisecond: 0, 100 * time.Millisecond: 0, 500 * time.Millisecond: 8} {
+	for claim, want := range map[time.Duration]int{time.Millisecond: 0, 100 * time.Millisecond: 0,
+		500 * time.Millisecond: 8} {
 		p.ahead, p.claim = 0, claim
 		if p.Filled(); p.ahead != want {
 			t.Errorf("%d ahead where a claim takes %v, want %d", p.ahead, claim, want)

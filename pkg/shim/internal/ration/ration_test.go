@@ -23,21 +23,29 @@ func TestWhatIsWantedFollowsFromTheSituation(t *testing.T) {
 		situation Situation
 		want      int
 	}{
-		"a new worker":                            {New(10, 0), Situation{Room: plenty}, 10},
-		"long handlers":                           {after(10, long, 100), Situation{Room: plenty}, 10},
-		"long handlers, some busy":                {after(10, long, 100), Situation{Busy: 7, Held: 7, Room: plenty}, 3},
-		"long handlers, all busy":                 {after(10, long, 100), Situation{Busy: 10, Held: 10, Room: plenty}, 0},
-		"short handlers":                          {after(10, short, 100), Situation{Room: plenty}, MaxClaim},
-		"short handlers, most busy":               {after(10, short, 100), Situation{Busy: 900, Held: 900, Room: plenty}, 0},
-		"an executor starves":                     {after(10, short, 100), Situation{Busy: 900, Held: 900, Starves: true, Room: plenty}, 110},
-		"half of the jobs ahead are used up":      {after(10, short, 100), Situation{Busy: 500, Held: 500, Room: plenty}, 510},
-		"a claim is in flight":                    {after(1, time.Microsecond, 100), Situation{InFlight: MaxClaim, Room: plenty}, MaxClaim},
-		"three claims are in flight":              {after(1, time.Microsecond, 100), Situation{InFlight: 3 * MaxClaim, Room: plenty}, 0},
-		"outcomes are written slowly":             {after(10, short, 100), Situation{Held: 2000, Room: 3}, 3},
-		"no outcome is written":                   {after(10, short, 100), Situation{Held: 2000}, 0},
-		"large jobs":                              {after(10, short, 1<<20), Situation{Room: plenty}, 8},
-		"large jobs, many held":                   {after(10, short, 1<<20), Situation{Busy: 22, Held: 22, Bytes: 22 << 20, Room: plenty}, 0},
-		"large jobs are held, an executor is not": {after(10, short, 1<<20), Situation{Busy: 9, Held: 9, Bytes: 30 << 20, Room: plenty}, 1},
+		"a new worker":             {New(10, 0), Situation{Room: plenty}, 10},
+		"long handlers":            {after(10, long, 100), Situation{Room: plenty}, 10},
+		"long handlers, some busy": {after(10, long, 100), Situation{Busy: 7, Held: 7, Room: plenty}, 3},
+		"long handlers, all busy": {after(10, long, 100), Situation{Busy: 10, Held: 10, Room: plenty},
+			0},
+		"short handlers": {after(10, short, 100), Situation{Room: plenty}, MaxClaim},
+		"short handlers, most busy": {after(10, short, 100),
+			Situation{Busy: 900, Held: 900, Room: plenty}, 0},
+		"an executor starves": {after(10, short, 100),
+			Situation{Busy: 900, Held: 900, Starves: true, Room: plenty}, 110},
+		"half of the jobs ahead are used up": {after(10, short, 100),
+			Situation{Busy: 500, Held: 500, Room: plenty}, 510},
+		"a claim is in flight": {after(1, time.Microsecond, 100),
+			Situation{InFlight: MaxClaim, Room: plenty}, MaxClaim},
+		"three claims are in flight": {after(1, time.Microsecond, 100),
+			Situation{InFlight: 3 * MaxClaim, Room: plenty}, 0},
+		"outcomes are written slowly": {after(10, short, 100), Situation{Held: 2000, Room: 3}, 3},
+		"no outcome is written":       {after(10, short, 100), Situation{Held: 2000}, 0},
+		"large jobs":                  {after(10, short, 1<<20), Situation{Room: plenty}, 8},
+		"large jobs, many held": {after(10, short, 1<<20),
+			Situation{Busy: 22, Held: 22, Bytes: 22 << 20, Room: plenty}, 0},
+		"large jobs are held, an executor is not": {after(10, short, 1<<20),
+			Situation{Busy: 9, Held: 9, Bytes: 30 << 20, Room: plenty}, 1},
 	} {
 		if got := c.ration.Want(c.situation); got != c.want {
 			t.Errorf("%s: %d are wanted, want %d", name, got, c.want)
@@ -57,10 +65,13 @@ func TestAPlanAsksOnlyForTasksThatHaveRoom(t *testing.T) {
 		tasks  []Task
 		want   Plan
 	}{
-		"all are full":                   {fresh, 5, []Task{full}, Plan{Limit: 5, Whole: true, LeftOut: true, OfQueue: 1}},
-		"one has room for some":          {fresh, 5, []Task{free, half}, Plan{[]string{"free", "half"}, 2, true, false, 1}},
-		"one is full":                    {fresh, 5, []Task{free, full}, Plan{[]string{"free"}, 5, true, true, 1}},
-		"fewer are wanted than it has":   {skipping, 1, []Task{free, half}, Plan{[]string{"free", "half"}, 1, true, false, 1}},
+		"all are full": {fresh, 5, []Task{full}, Plan{Limit: 5, Whole: true, LeftOut: true,
+			OfQueue: 1}},
+		"one has room for some": {fresh, 5, []Task{free, half}, Plan{[]string{"free", "half"}, 2, true, false,
+			1}},
+		"one is full": {fresh, 5, []Task{free, full}, Plan{[]string{"free"}, 5, true, true, 1}},
+		"fewer are wanted than it has": {skipping, 1, []Task{free, half}, Plan{[]string{"free", "half"}, 1, true,
+			false, 1}},
 		"the last claim was of the rest": {skipping, 5, []Task{free, half}, Plan{[]string{"free"}, 5, false, false, 1}},
 		"there are only limited ones":    {skipping, 5, []Task{half}, Plan{[]string{"half"}, 2, true, false, 1}},
 	} {

@@ -57,7 +57,8 @@ func run(ctx context.Context, args []string, stdin io.Reader, stdout, stderr io.
 	if err != nil {
 		return fmt.Errorf("look for Docker: %w", err)
 	}
-	fmt.Fprintf(stderr, "PostgreSQL: a Docker container of the image %s:%s, which is built if it is not there\n", image, version)
+	fmt.Fprintf(stderr, "PostgreSQL: a Docker container of the image %s:%s, which is built if it is not there\n", image,
+		version)
 	if err := buildImage(ctx, pool, version, stderr); err != nil {
 		return fmt.Errorf("build the Docker image %s: %w", image, err)
 	}
@@ -85,7 +86,8 @@ func run(ctx context.Context, args []string, stdin io.Reader, stdout, stderr io.
 func buildImage(ctx context.Context, pool *dockertest.Pool, version string, log io.Writer) error {
 	var folder bytes.Buffer
 	archive := tar.NewWriter(&folder)
-	if err := archive.WriteHeader(&tar.Header{Name: "Dockerfile", Mode: 0o644, Size: int64(len(dockerfile))}); err != nil {
+	if err := archive.WriteHeader(&tar.Header{Name: "Dockerfile", Mode: 0o644,
+		Size: int64(len(dockerfile))}); err != nil {
 		return err
 	}
 	if _, err := archive.Write(dockerfile); err != nil {

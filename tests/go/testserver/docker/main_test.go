@@ -15,7 +15,8 @@ func TestWithoutADaemonTheErrorSaysSo(t *testing.T) {
 }
 
 func TestWithoutAVersionTheUsageIsShown(t *testing.T) {
-	if err := run(t.Context(), nil, strings.NewReader(""), io.Discard, io.Discard); err == nil || !strings.Contains(err.Error(), "usage") {
+	if err := run(t.Context(), nil, strings.NewReader(""), io.Discard, io.Discard); err == nil ||
+		!strings.Contains(err.Error(), "usage") {
 		t.Errorf("got %v", err)
 	}
 }
