@@ -197,7 +197,7 @@ func isRefused(err error) bool {
 }
 
 // place is a page of the console to which a form may return.
-var place = regexp.MustCompile(`^(jobs(/[0-9]+)?|tasks|queues|limits(/lanes)?|workers|settings|recurring)(\?[^#\s]*)?$`)
+var place = regexp.MustCompile(`^(jobs(/[0-9]+)?|tasks?|queues?|limits(/lanes)?|workers?|settings|recurring)(\?[^#\s]*)?$`)
 
 // backTo returns the page from which a form came, or another page if that is not a page of the console.
 func backTo(values url.Values, other string) string {

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"hash/fnv"
 	"html/template"
+	"maps"
 	"net/http"
 	"net/url"
 	"slices"
@@ -53,6 +54,17 @@ func (q *request) link(title, what, page string, values url.Values) link {
 		page += "?" + values.Encode()
 	}
 	return link{title, what, template.URL(root(q.path) + page)}
+}
+
+// With returns the query of the page with another value of a parameter, without what is told once.
+func (q *request) With(name, value string) template.URL {
+	values := maps.Clone(q.query)
+	if values == nil {
+		values = make(url.Values)
+	}
+	values.Del("op")
+	values.Set(name, value)
+	return template.URL(values.Encode())
 }
 
 // view is a page.
@@ -127,7 +139,10 @@ var pages = map[string]pageFunc{
 	"/jobs/{id}":    jobPage,
 	"/history":      historyPage,
 	"/tasks":        tasksPage,
+	"/task":         taskPage,
 	"/queues":       queuesPage,
+	"/queue":        queuePage,
+	"/worker":       workerPage,
 	"/limits":       limitsPage,
 	"/limits/lanes": lanesPage,
 	"/workers":      workersPage,
