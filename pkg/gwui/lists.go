@@ -286,11 +286,7 @@ func (f auditFilter) arguments() []any {
 
 // auditOfJob returns the last acts on a job, as a sentence; empty if there are none, or they must not be read.
 func (c *Console) auditOfJob(ctx context.Context, q *request) (string, error) {
-	if !q.may["list_audit"] {
-		return "", nil
-	}
-	acts, err := readCached[pastAct](ctx, c, fmt.Sprintf("audit of job %d", q.id),
-		`select a.* from S.list_audit(max_rows => 3, job_id => $1::bigint) as a order by a.id`, q.id)
+	acts, err := c.actsOn(ctx, q)
 	var texts []string
 	for _, a := range acts.Rows {
 		texts = append(texts, fmt.Sprintf("%s by %s at %s", a.Act, printable(a.Who()), absolute(a.At, q.zone)))

@@ -71,9 +71,13 @@ func taskPage(_ context.Context, c *Console, q *request) (*view, error) {
 	}}, nil
 }
 
-func (c *Console) aTask(ctx context.Context, q *request, name string) (s subject, err error) {
-	found, err := readCached[task](ctx, c, "task "+name, `
+func (c *Console) findTask(ctx context.Context, name string) (answer[task], error) {
+	return readCached[task](ctx, c, "task "+name, `
 		select t.* from S.list_tasks(max_rows => 2147483647) as t where t.task_identifier operator(pg_catalog.=) $1::text`, name)
+}
+
+func (c *Console) aTask(ctx context.Context, q *request, name string) (s subject, err error) {
+	found, err := c.findTask(ctx, name)
 	if err != nil {
 		return s, err
 	}
@@ -199,9 +203,13 @@ func queuePage(_ context.Context, c *Console, q *request) (*view, error) {
 	}}, nil
 }
 
-func (c *Console) aQueue(ctx context.Context, q *request, name string) (s subject, err error) {
-	found, err := readCached[queue](ctx, c, "queue "+name, `
+func (c *Console) findQueue(ctx context.Context, name string) (answer[queue], error) {
+	return readCached[queue](ctx, c, "queue "+name, `
 		select q.* from S.list_queues(max_rows => 2147483647) as q where q.queue_name operator(pg_catalog.=) $1::text`, name)
+}
+
+func (c *Console) aQueue(ctx context.Context, q *request, name string) (s subject, err error) {
+	found, err := c.findQueue(ctx, name)
 	if err != nil {
 		return s, err
 	}
