@@ -16,6 +16,15 @@ func Indent(text string) string {
 	return b.String()
 }
 
+// Compact returns JSON without blanks between its parts. Text that is no JSON is returned as it is.
+func Compact(text string) string {
+	var b bytes.Buffer
+	if json.Compact(&b, []byte(text)) != nil {
+		return text
+	}
+	return b.String()
+}
+
 // indentedSize returns about how many bytes the indented text has.
 func indentedSize(text string) int {
 	size, depth := len(text), 0

@@ -39,7 +39,7 @@ var reason = field{Name: "reason", Label: "Reason", Hint: "The last error of the
 var jobActList = []jobAct{
 	{Name: "retry", Title: "Retry", Effect: "The jobs become due now; failed jobs get all their attempts again.",
 		States:   []string{"scheduled", "failed"},
-		Fields:   []field{{Name: "apart", Label: "Apart", Hint: "The time between two jobs, such as 100ms or 2s, so that they do not all start at once. Default: none."}},
+		Fields:   []field{{Name: "apart", Label: "Time apart", Hint: "The time between two jobs, such as 100ms or 2s, so that they do not all start at once. Default: none."}},
 		function: "retry_jobs",
 		act: func(value func(string) any) operate.Act {
 			if apart := value("apart"); apart != nil {
@@ -197,7 +197,7 @@ func isRefused(err error) bool {
 }
 
 // place is a page of the console to which a form may return.
-var place = regexp.MustCompile(`^(jobs(/[0-9]+)?|tasks|queues|limits(/lanes)?|workers|settings|recurring)(\?[^#\s]*)?$`)
+var place = regexp.MustCompile(`^(jobs(/[0-9]+)?|tasks?|queues?|limits(/lanes)?|workers?|settings|recurring)(\?[^#\s]*)?$`)
 
 // backTo returns the page from which a form came, or another page if that is not a page of the console.
 func backTo(values url.Values, other string) string {
@@ -219,7 +219,7 @@ type confirmation struct {
 	Typed     bool // the count has to be typed, because there are more than are changed at once
 }
 
-const mostCounted = 10_000 // jobs that a confirmation counts
+const mostCounted = mostRead // jobs that a confirmation counts
 
 // selected returns the ids that a form or URL names, and whether it names all that match instead.
 func selected(q *request, values url.Values) (ids []int64, all bool, err error) {

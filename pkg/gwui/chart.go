@@ -1,15 +1,16 @@
 package gwui
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"math"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
 
 	"github.com/gwsql/gw/internal/inspect"
-	"github.com/gwsql/gw/internal/seconds"
 )
 
 // sample is a row of list_samples.
@@ -24,58 +25,129 @@ type sample struct {
 	Gone    *float64       `json:"gone_per_second"`
 }
 
-// The size of a chart in its own units.
+// span is a span of time of charts.
+type span struct {
+	Name   string
+	length time.Duration
+	layout string // of the times below a chart
+}
+
+var spans = []span{{"hour", time.Hour, "15:04"}, {"day", 24 * time.Hour, "15:04"}, {"week", 7 * 24 * time.Hour, "2 Jan"}}
+
+// spanOf returns the span of this name, or the first one.
+func spanOf(name string) span {
+	return spans[max(0, slices.IndexFunc(spans, func(s span) bool { return s.Name == name }))]
+}
+
+// interval returns the span for PostgreSQL.
+func (s span) interval() string { return fmt.Sprintf("%d seconds", int64(s.length.Seconds())) }
+
+// The size of a chart in its own units, which browsers stretch.
 const (
 	chartWidth  = 400.0
-	chartHeight = 80.0
+	chartHeight = 100.0
 	mostSamples = 90
+	timesBelow  = 5 // times at the axis
 )
 
 // chart is lines over time, drawn by the template as SVG.
 type chart struct {
-	Title string
-	Most  string // the value at the top
-	Lines []chartLine
-	From  string // what its left end is called
+	Title, Unit string
+	Most        string
+	Y           []string // the values at the axis, from the top
+	X           []string // the times at the axis
+	Lines       []chartLine
+	Spots       []spot // what is told of each time, under the pointer
+	Marks       []spot
 }
 
 // chartLine is one of them, as the attribute d of a path.
 type chartLine struct{ Name, Class, Path, Last string }
 
-// charts is what the panel of charts shows.
-type chartsData struct {
-	Over    string
-	Spans   []string
-	Charts  []chart
-	Samples []sample
-	Now     time.Time
+// spot is a place on the axis of time, with a text.
+type spot struct {
+	X, Width float64
+	Text     string
 }
 
-func (c *Console) charts(ctx context.Context, over string) (chartsData, error) {
-	span, ok := spans[over]
-	if !ok {
-		over, span = "hour", spans["hour"]
+// measure is what a chart measures.
+type measure struct {
+	unit string
+	tell func(float64) string
+	top  func(most float64) float64 // a round value, also at its half
+}
+
+var (
+	amounts = measure{"jobs", amount, decimalTop(2)}
+	rates   = measure{"jobs a second", rate, decimalTop(.02)}
+	lengths = measure{"", func(v float64) string { return elapsed(&v) }, durationTop}
+)
+
+// decimalTop returns a function for decimal numbers: the top is not less than least.
+func decimalTop(least float64) func(float64) float64 {
+	return func(most float64) float64 {
+		most = max(most, least)
+		unit := math.Pow(10, math.Floor(math.Log10(most)))
+		for _, n := range []float64{1, 2, 4, 6, 8} {
+			if n*unit >= most {
+				return n * unit
+			}
+		}
+		return 10 * unit
 	}
-	found, err := readCached[sample](ctx, c, "samples "+over,
-		`select s.* from S.list_samples($1::text::interval, $2::integer) as s order by s.at`, span.interval, mostSamples)
+}
+
+// durationTop does the same for seconds.
+func durationTop(most float64) float64 {
+	const minute, hour, day = 60.0, 3600.0, 86400.0
+	for _, top := range []float64{.002, .004, .01, .02, .04, .1, .2, .4, 1, 2, 4, 10, 20, 40, 2 * minute, 4 * minute, 10 * minute, 20 * minute,
+		40 * minute, 2 * hour, 4 * hour, 12 * hour, day, 2 * day, 4 * day, 10 * day, 20 * day, 40 * day} {
+		if top >= most {
+			return top
+		}
+	}
+	return decimalTop(1)(most/day) * day
+}
+
+// chartsData is what a panel of charts shows.
+type chartsData struct {
+	Over    string
+	Spans   []span
+	Charts  []chart
+	Samples []sample // of the whole queue, for a table
+	Now     time.Time
+	IsKept  bool // whether the task whose charts these are is kept
+	Task    string
+}
+
+// charts returns those of the whole queue.
+func (c *Console) charts(ctx context.Context, q *request) (chartsData, error) {
+	over := spanOf(q.query.Get("over"))
+	found, err := readCached[sample](ctx, c, "samples "+over.Name,
+		`select s.* from S.list_samples($1::text::interval, $2::integer) as s order by s.at`, over.interval(), mostSamples)
 	if err != nil {
 		return chartsData{}, err
 	}
-	d := chartsData{Over: over, Spans: []string{"hour", "day", "week"}, Samples: found.Rows, Now: found.Now}
-	plot := plotter{samples: found.Rows, from: found.Now.Add(-span.length), length: span.length}
-	from := "1 " + over + " ago"
-	d.Charts = []chart{
-		plot.chart("Waiting jobs", from, amount,
-			series{"ready", "a", func(s sample) float64 { return float64(s.Ready) }}),
-		plot.chart("Oldest ready job", from, func(v float64) string { return lasting(seconds.Duration(v)) },
-			series{"due for", "a", func(s sample) float64 { return orNaN(s.Oldest, 0) }}),
-		plot.chart("Jobs a second", from, rate,
-			series{"added", "a", func(s sample) float64 { return orNaN(s.Added, math.NaN()) }},
-			series{"gone", "b", func(s sample) float64 { return orNaN(s.Gone, math.NaN()) }}),
-		plot.chart("Failed jobs", from, amount,
-			series{"failed", "a", func(s sample) float64 { return float64(s.Failed) }}),
+	p, err := c.newPlotter(ctx, q, over, found.Now, max(over.length/mostSamples, time.Minute))
+	if err != nil {
+		return chartsData{}, err
 	}
-	return d, nil
+	of := func(value func(sample) float64) (all []float64) {
+		for _, s := range found.Rows {
+			all = append(all, value(s))
+		}
+		return all
+	}
+	for _, s := range found.Rows {
+		p.at = append(p.at, s.At.Time)
+	}
+	return chartsData{Over: over.Name, Spans: spans, Samples: found.Rows, Now: found.Now, Charts: []chart{
+		p.chart("Waiting", amounts, series{"ready", of(func(s sample) float64 { return float64(s.Ready) })}),
+		p.chart("Oldest ready job", lengths, series{"due for", of(func(s sample) float64 { return orNaN(s.Oldest, 0) })}),
+		p.chart("Added and gone", rates, series{"added", of(func(s sample) float64 { return orNaN(s.Added, math.NaN()) })},
+			series{"gone", of(func(s sample) float64 { return orNaN(s.Gone, math.NaN()) })}),
+		p.chart("Failed", amounts, series{"failed", of(func(s sample) float64 { return float64(s.Failed) })}),
+	}}, nil
 }
 
 func orNaN(v *float64, none float64) float64 {
@@ -90,8 +162,9 @@ func amount(v float64) string { return thousands(int64(math.Round(v))) }
 
 // rate formats a number per second.
 func rate(v float64) string {
-	if v > 0 && v < 10 {
-		return strconv.FormatFloat(v, 'f', 1, 64)
+	if v < 10 {
+		text := strings.TrimRight(strconv.FormatFloat(v, 'f', 2, 64), "0")
+		return strings.TrimSuffix(text, ".")
 	}
 	return amount(v)
 }
@@ -105,61 +178,152 @@ func thousands(n int64) string {
 	return text
 }
 
-// series is a value of each sample.
+// series is a value at each time of a plotter, NaN for none.
 type series struct {
-	name, class string
-	value       func(sample) float64
+	name   string
+	values []float64
 }
 
-// plotter draws samples of a span of time.
+// plotter draws values over a span of time.
 type plotter struct {
-	samples []sample
-	from    time.Time
-	length  time.Duration
+	at     []time.Time
+	step   time.Duration // from one to the next
+	from   time.Time
+	over   span
+	zone   *time.Location
+	places []string // the times at the axis
+	marks  []spot
 }
 
-func (p plotter) chart(title, from string, tell func(float64) string, all ...series) chart {
+// newPlotter returns one for a span that ends now, with marks for what operators did.
+func (c *Console) newPlotter(ctx context.Context, q *request, over span, now time.Time, step time.Duration) (plotter, error) {
+	if now.IsZero() {
+		now = time.Now()
+	}
+	p := plotter{step: step, from: now.Add(-over.length), over: over, zone: cmp.Or(q.zone, time.UTC)}
+	for i := range timesBelow {
+		p.places = append(p.places, p.from.Add(over.length*time.Duration(i)/(timesBelow-1)).In(p.zone).Format(over.layout))
+	}
+	if !q.may["list_audit"] {
+		return p, nil
+	}
+	acts, err := readCached[pastAct](ctx, c, "marks "+over.Name,
+		`select a.* from S.list_audit(max_rows => 30, since => pg_catalog.now() operator(pg_catalog.-) $1::text::interval) as a`, over.interval())
+	for _, a := range acts.Rows {
+		p.marks = append(p.marks, spot{X: p.x(a.At.Time), Text: p.tell(a.At.Time) + ": " + a.told()})
+	}
+	return p, err
+}
+
+func (p plotter) x(at time.Time) float64 {
+	return chartWidth * float64(at.Sub(p.from)) / float64(p.over.length)
+}
+
+// tell returns a time as text.
+func (p plotter) tell(at time.Time) string { return at.In(p.zone).Format("2 Jan 15:04") }
+
+func (p plotter) chart(title string, m measure, all ...series) chart {
 	most := 0.0
-	for _, s := range p.samples {
-		for _, line := range all {
-			if v := line.value(s); v > most {
+	for _, line := range all {
+		for _, v := range line.values {
+			if v > most {
 				most = v
 			}
 		}
 	}
-	c := chart{Title: title, From: from, Most: tell(most)}
-	for _, line := range all {
-		last := "no sample"
-		if n := len(p.samples); n > 0 {
-			if v := line.value(p.samples[n-1]); !math.IsNaN(v) {
-				last = tell(v)
+	top := m.top(most)
+	c := chart{Title: title, Unit: m.unit, Most: m.tell(most), Y: []string{m.tell(top), m.tell(top / 2), "0"}, X: p.places, Marks: p.marks}
+	for i, line := range all {
+		last := "no value"
+		if n := len(line.values); n > 0 && !math.IsNaN(line.values[n-1]) {
+			last = m.tell(line.values[n-1])
+		}
+		c.Lines = append(c.Lines, chartLine{line.name, string("ab"[i]), p.path(line.values, top), last})
+	}
+	width := chartWidth * float64(p.step) / float64(p.over.length)
+	for i, at := range p.at {
+		text := p.tell(at)
+		for _, line := range all {
+			if !math.IsNaN(line.values[i]) {
+				text += ", " + line.name + " " + m.tell(line.values[i])
 			}
 		}
-		c.Lines = append(c.Lines, chartLine{line.name, line.class, p.path(line.value, max(most, 1e-9)), last})
+		c.Spots = append(c.Spots, spot{X: p.x(at) - width/2, Width: width, Text: text})
 	}
 	return c
 }
 
-// path returns the line of a value. The line has gaps where there is no value, and where samples are far apart.
-func (p plotter) path(value func(sample) float64, most float64) string {
+// path returns the line of some values. The line has gaps where there is no value, and where times are far apart.
+func (p plotter) path(values []float64, top float64) string {
 	var b strings.Builder
 	var before time.Time
-	gap := 3 * max(p.length/mostSamples, time.Minute)
-	for _, s := range p.samples {
-		v := value(s)
+	for i, at := range p.at {
+		v := values[i]
 		if math.IsNaN(v) {
 			before = time.Time{}
 			continue
 		}
-		x := chartWidth * float64(s.At.Sub(p.from)) / float64(p.length)
-		y := chartHeight - (chartHeight-2)*v/most - 1
+		x, y := p.x(at), chartHeight-(chartHeight-2)*v/top-1
 		step := "L"
-		if before.IsZero() || s.At.Sub(before) > gap {
+		if before.IsZero() || at.Sub(before) > 3*p.step {
 			step = "M"
-			fmt.Fprintf(&b, "M%.1f %.1fh0", x, y) // a sample alone is a dot, by its round end
+			fmt.Fprintf(&b, "M%.1f %.1fh0", x, y) // a value alone is a dot, by its round end
 		}
 		fmt.Fprintf(&b, "%s%.1f %.1f", step, x, y)
-		before = s.At.Time
+		before = at
 	}
 	return b.String()
+}
+
+// spansOfTask is how many values a chart of a task has.
+const spansOfTask = 30
+
+// taskCharts returns those of a task: how many attempts ended, and how long jobs waited and ran, as its history has them.
+func (c *Console) taskCharts(ctx context.Context, q *request, name string) (chartsData, error) {
+	kept, err := c.keptTasks(ctx)
+	d := chartsData{Over: spanOf(q.query.Get("over")).Name, Spans: spans, Task: name,
+		IsKept: slices.ContainsFunc(kept.Rows, func(k keptTask) bool { return k.Task == name })}
+	if err != nil || !d.IsKept {
+		return d, err
+	}
+	over := spanOf(d.Over)
+	step := over.length / spansOfTask
+	found, err := readCached[taskTimes](ctx, c, fmt.Sprintf("charts %s %s", over.Name, name), `
+		select s.attempts, s.completed, s.failed, s.permanently_failed, s.recovered,
+		       pg_catalog.date_part('epoch', s.waited_p50) as waited_p50, pg_catalog.date_part('epoch', s.waited_p95) as waited_p95,
+		       pg_catalog.date_part('epoch', s.ran_p50) as ran_p50, pg_catalog.date_part('epoch', s.ran_p95) as ran_p95
+		  from pg_catalog.generate_series(1, $3::integer) as g (n)
+		 cross join lateral S.task_stats($1::text,
+		         pg_catalog.now() operator(pg_catalog.-) ($2::text::interval operator(pg_catalog.*) (1 operator(pg_catalog.+) $3::integer operator(pg_catalog.-) g.n)),
+		         pg_catalog.now() operator(pg_catalog.-) ($2::text::interval operator(pg_catalog.*) ($3::integer operator(pg_catalog.-) g.n)),
+		         1000) as s
+		 order by g.n`, name, fmt.Sprintf("%d seconds", int64(step.Seconds())), spansOfTask)
+	if err != nil {
+		return d, err
+	}
+	p, err := c.newPlotter(ctx, q, over, found.Now, step)
+	d.Now = found.Now
+	if err != nil {
+		return d, err
+	}
+	of := func(value func(taskTimes) float64) (all []float64) {
+		for _, t := range found.Rows {
+			all = append(all, value(t))
+		}
+		return all
+	}
+	for i := range found.Rows {
+		p.at = append(p.at, p.from.Add(step*time.Duration(i)+step/2))
+	}
+	perStep := amounts
+	perStep.unit = "attempts in " + lasting(step)
+	d.Charts = []chart{
+		p.chart("Ended", perStep, series{"completed", of(func(t taskTimes) float64 { return float64(t.Completed) })},
+			series{"failed", of(func(t taskTimes) float64 { return float64(t.Failures()) })}),
+		p.chart("Waited", lengths, series{"p50", of(func(t taskTimes) float64 { return orNaN(t.WaitedP50, math.NaN()) })},
+			series{"p95", of(func(t taskTimes) float64 { return orNaN(t.WaitedP95, math.NaN()) })}),
+		p.chart("Ran", lengths, series{"p50", of(func(t taskTimes) float64 { return orNaN(t.RanP50, math.NaN()) })},
+			series{"p95", of(func(t taskTimes) float64 { return orNaN(t.RanP95, math.NaN()) })}),
+	}
+	return d, nil
 }

@@ -24,8 +24,8 @@ func (c *Console) SetBudget(budget time.Duration) { c.budget = budget }
 // Silent returns the panels of all pages that read from the database and would not tell what to do if they ran out of time.
 func (c *Console) Silent(ctx context.Context) (ids []string) {
 	for path, find := range pages {
-		q := &request{path: path, query: url.Values{}, may: make(rights)}
-		for _, function := range []string{"queue_stats", "error_groups", "list_samples", "list_lanes", "list_limits", "list_pauses", "why", "cron_schedules", "recurring_jobs",
+		q := &request{path: path, query: url.Values{"task": {"t"}, "queue": {"q"}, "worker": {"w"}}, may: make(rights)}
+		for _, function := range []string{"queue_stats", "list_tasks", "list_queues", "list_workers", "search_jobs", "error_groups", "list_samples", "list_lanes", "list_limits", "list_pauses", "why", "cron_schedules", "recurring_jobs",
 			"job_history", "list_history", "list_kept_tasks", "task_stats"} {
 			q.may[function] = true
 		}

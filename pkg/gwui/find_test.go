@@ -65,3 +65,27 @@ func TestRedactedPayloadsAreNotSearched(t *testing.T) {
 	s.get("jobs/act?act=cancel&all=1&payload=to:you").want(t, http.StatusBadRequest, refused)
 	s.post("jobs/act?act=cancel&all=1&payload=to:you", url.Values{"count": {"1"}}).want(t, http.StatusBadRequest, refused)
 }
+
+func TestAListShowsTheBeginningOfPayloadsAndCounts(t *testing.T) {
+	t.Parallel()
+	owner := pgtest.Pool(t, pgtest.Database(t))
+	pgtest.Exec(t, owner, `
+		select graphile_worker.add_job('mail', '{"to":"you"}', 'q'), graphile_worker.add_job('mail', run_at => now() + interval '1 hour'),
+		       graphile_worker.add_job('big', json_build_object('text', (select string_agg(md5(n::text), '') from generate_series(1, 3000) as n)))`)
+	const preview = `class="payload">{&#34;to&#34;:&#34;you&#34;}`
+	s := serve(t, owner, owner, gwui.Config{})
+	s.get("jobs").want(t, http.StatusOK, preview, `ready</span> <b>2</b>`, `scheduled</span> <b>1</b>`)
+	s.get("jobs?task=mail&state=ready").want(t, http.StatusOK, preview, `ready</span> <b>1</b>`)
+	s.get("jobs?queue=q").want(t, http.StatusOK, preview, `ready</span> <b>1</b>`, `scheduled</span> <b>0</b>`)
+	if strings.Contains(s.get("jobs?task=big").body, `class="payload`) {
+		t.Error("a list has the column of payloads, although it shows none")
+	}
+	redacted := serve(t, owner, owner, gwui.Config{Redact: redactTo}).get("jobs")
+	redacted.want(t, http.StatusOK, "redacted mail")
+	monitor := serve(t, owner, poolAs(t, owner, "monitor"), gwui.Config{Schema: "graphile_worker_api"}).get("jobs")
+	for what, p := range map[string]page{"redacted": redacted, "of a monitor": monitor} {
+		if strings.Contains(p.body, "you") {
+			t.Errorf("a list %s has the payload", what)
+		}
+	}
+}

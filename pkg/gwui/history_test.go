@@ -3,6 +3,7 @@ package gwui_test
 import (
 	"fmt"
 	"net/http"
+	"net/url"
 	"regexp"
 	"strings"
 	"testing"
@@ -38,6 +39,31 @@ func (p page) rows() (rows []string) {
 	return rows
 }
 
+// timeline returns the events of the page of a job, as texts.
+func (p page) timeline() (events []string) {
+	_, list, _ := strings.Cut(p.body, `<ol class="timeline">`)
+	list, _, _ = strings.Cut(list, "</ol>")
+	tag, space := regexp.MustCompile(`<[^>]*>`), regexp.MustCompile(`\s+`)
+	for _, event := range strings.Split(list, "<li")[1:] {
+		events = append(events, strings.TrimSpace(space.ReplaceAllString(tag.ReplaceAllString("<li"+event, " "), " ")))
+	}
+	return events
+}
+
+// wantTimeline checks the events of the page of a job by regular expressions, without their times.
+func (p page) wantTimeline(t *testing.T, patterns ...string) {
+	t.Helper()
+	events := p.timeline()
+	if len(events) != len(patterns) {
+		t.Fatalf("the job has %d events, want %d: %q", len(events), len(patterns), events)
+	}
+	for i, pattern := range patterns {
+		if !regexp.MustCompile(`^(20\S+ \S+ UTC|next) ` + pattern + "$").MatchString(events[i]) {
+			t.Errorf("event %d is %q, want %s", i, events[i], pattern)
+		}
+	}
+}
+
 // wantRows checks the rows of a page by regular expressions.
 func (p page) wantRows(t *testing.T, patterns ...string) {
 	t.Helper()
@@ -59,7 +85,7 @@ func TestAJobHasItsAttemptsAlsoWhenItHasGone(t *testing.T) {
 	p := s.get("jobs/1")
 	p.want(t, http.StatusOK, "The job no longer exists", `<span class="state completed">completed</span>`, "secret-key",
 		"<dd>2/25</dd>", "<h2>Result</h2>", "9007199254740993", "<h2>Payload</h2>", "secret-payload", `href="../history?key=secret-key"`)
-	p.wantRows(t, `1/25 failed w1 20\S+ \S+ UTC \S.* [\d.]+ m?s secret-error`, `2/25 completed w2 20\S+ \S+ UTC \S.* [\d.]+ m?s`)
+	p.wantTimeline(t, `added \S.*`, `failed attempt 1/25, ran [\d.]+ m?s by w1 \S.* secret-error`, `retry by \S+ .*`, `completed attempt 2/25, ran [\d.]+ m?s by w2 \S.*`)
 	for _, sign := range []string{"jobs/1/act", "jobs/1/copy", "jobs/1/payload", "at line 3"} {
 		if strings.Contains(p.body, sign) {
 			t.Errorf("the page of a job that has gone has %q", sign)
@@ -67,10 +93,35 @@ func TestAJobHasItsAttemptsAlsoWhenItHasGone(t *testing.T) {
 	}
 	p = s.get("jobs/2")
 	p.want(t, http.StatusOK, `href="../jobs/2/copy"`, "scheduled")
-	p.wantRows(t, `1/25 failed w1 20\S+ \S+ UTC \S.* [\d.]+ m?s HTTP 503`)
+	p.wantTimeline(t, `added \S.*`, `failed attempt 1/25, ran [\d.]+ m?s by w1 \S.* HTTP 503`, `scheduled is due in .*`)
 	p = s.get("jobs/99")
 	p.want(t, http.StatusOK, "There is no job 99", "Nothing is recorded of it")
-	p.wantRows(t)
+	p.wantTimeline(t)
+}
+
+func TestTheTimelineHasTheActsOfOperatorsAndWhatComesNext(t *testing.T) {
+	t.Parallel()
+	s := newSite(t, gwui.Config{})
+	pgtest.Exec(t, s.pool, `select graphile_worker.add_job('mail')`)
+	s.get("jobs/1").wantTimeline(t, `added \S.*`, `It waits for a worker, for attempt 1/25\.`)
+	pgtest.Exec(t, s.pool, `
+		set gw.actor = 'ada';
+		select graphile_worker.permanently_fail_jobs('{1}', 'provider is down');
+		select graphile_worker.retry_jobs('{1}');
+		reset gw.actor`)
+	pgtest.Exec(t, s.pool, `select graphile_worker.get_job('w1')`)
+	s.post("jobs/act", nil)
+	s.get("jobs/1").wantTimeline(t, `added \S.*`, `fail by ada \S.* provider is down`, `retry by ada \S.*`,
+		`running attempt 1/25, claimed by w1 \S.*`, `If this attempt fails, it is retried: 24 attempts left\.`)
+	s.get("jobs/1").want(t, http.StatusOK, `value="cancel"`)
+	s.post("jobs/1/act?act=cancel", url.Values{"reason": {"wrong customer"}})
+	p := s.get("jobs/1")
+	p.wantTimeline(t, `added \S.*`, `fail by ada .*`, `retry by ada .*`, `running claimed by w1 .*`, `cancel by \S+ \S.* wrong customer`,
+		`Its cancellation is requested: .*`)
+	if strings.Contains(p.body, `value="cancel"`) || strings.Contains(p.body, "<dt>Attempts</dt>") {
+		t.Error("the page of a canceled job offers to cancel it, or tells attempts that it did not have")
+	}
+	s.get("jobs?state=running").want(t, http.StatusOK, ", canceled")
 }
 
 func TestAJobWithManyAttemptsShowsTheLast(t *testing.T) {
@@ -86,9 +137,10 @@ func TestAJobWithManyAttemptsShowsTheLast(t *testing.T) {
 		end $$`)
 	}
 	p := s.get("jobs/1")
-	p.want(t, http.StatusOK, "These are the last 100", "gw-run history 1")
-	if rows := p.rows(); len(rows) != 100 || !strings.HasPrefix(rows[0], "21/1000 ") || !strings.HasPrefix(rows[99], "120/1000 ") {
-		t.Errorf("the page has %d rows, the first of which is %q, the last %q", len(rows), rows[0], rows[len(rows)-1])
+	p.want(t, http.StatusOK, "Its attempts are the last 100", "gw-run history 1")
+	events := p.timeline()
+	if n := len(events); n != 102 || !strings.Contains(events[1], "attempt 21/1000,") || !strings.Contains(events[100], "attempt 120/1000,") {
+		t.Errorf("the page has %d events: %q", n, events)
 	}
 }
 

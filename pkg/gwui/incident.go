@@ -155,7 +155,7 @@ func (q *request) failureCard(task string, groups []errorGroup) card {
 	}
 	f.Title = fmt.Sprintf("%s: %s%s failed", printable(task), about, plural(f.Jobs, "job"))
 	failed := url.Values{"state": {"failed"}, "task": {task}}
-	f.Links = []link{q.link("Show", task, "jobs", failed)}
+	f.Links = []link{q.link("Show", task, "jobs", failed), q.link("Task", task, "task", url.Values{"task": {task}})}
 	if q.Can("retry_jobs") {
 		act := maps.Clone(failed)
 		act["act"], act["all"], act["back"] = []string{"retry"}, []string{"1"}, []string{"jobs?" + failed.Encode()}
@@ -173,7 +173,7 @@ const silentTitle = "A worker is silent"
 func (c *Console) workerCards(ctx context.Context, q *request) (cards []card, err error) {
 	workers, err := c.workers(ctx, "")
 	for _, w := range workers.Rows {
-		show := q.link("Show", w.ID, "workers", nil)
+		show := q.link("Show", w.ID, "worker", url.Values{"worker": {w.ID}})
 		switch {
 		case w.State == "silent":
 			f := card{Severity: "warning", Title: silentTitle, Since: w.LastSeenAt, Jobs: w.Claimed, Links: []link{show}, Parts: []part{{

@@ -85,10 +85,10 @@ func TestAWorkerIsDrainedAndLetClaimAgain(t *testing.T) {
 	s := newSite(t, gwui.Config{})
 	pgtest.Exec(t, s.pool, `select graphile_worker.register_worker('w1')`)
 	const path = "workers/drain?worker=w1"
-	s.get("workers").want(t, http.StatusOK, `href="./`+path+`"`, "working")
+	s.get("workers").want(t, http.StatusOK, `href="./workers/drain?back=workers%3F&amp;worker=w1"`, "working")
 	s.get(path).want(t, http.StatusOK, "The worker w1 claims no more jobs from its next heartbeat on")
 	s.post(path, nil).want(t, http.StatusSeeOther)
-	s.get("workers").want(t, http.StatusOK, "drained", `workers/drain?undo=1&amp;worker=w1`)
+	s.get("workers").want(t, http.StatusOK, "drained", `workers/drain?back=workers%3F&amp;undo=1&amp;worker=w1`)
 	s.get(path+"&undo=1").want(t, http.StatusOK, "claims jobs again")
 	s.post(path+"&undo=1", nil).want(t, http.StatusSeeOther)
 	if drained := pgtest.Value[bool](t, s.pool, `select drained from graphile_worker.heartbeat('w1')`); drained {

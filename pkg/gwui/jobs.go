@@ -17,6 +17,9 @@ const (
 	rowsShown = 50      // of a list of jobs
 	mostRead  = 100_000 // jobs that a list, or the count for a confirmation, may read to find them
 	errorsCut = 300     // characters of an error in a list
+
+	mostPreview = 20_000 // bytes of a payload of which a list shows the beginning
+	previewCut  = 300    // characters of it
 )
 
 // jobStates are the states of jobs, in the order in which a job has them.
@@ -29,6 +32,10 @@ type job struct {
 	Bytes   int    `json:"payload_bytes"` // of the whole payload
 }
 
+// IsCanceled reports whether the job runs although it was canceled: its worker has not heard of it yet. cancel_jobs counts such a job
+// beyond its last attempt.
+func (j job) IsCanceled() bool { return j.State == "running" && j.Attempts > j.MaxAttempts }
+
 // When returns the time of a job that matters in its state, as text.
 func (j job) When(now time.Time) string {
 	switch j.State {
@@ -37,7 +44,11 @@ func (j job) When(now time.Time) string {
 	case "scheduled":
 		return relative(j.RunAt, now)
 	case "running":
-		return "for " + lasting(j.LockedAt.Since(now))
+		text := "for " + lasting(j.LockedAt.Since(now))
+		if j.IsCanceled() {
+			text += ", canceled"
+		}
+		return text
 	default:
 		return relative(j.UpdatedAt, now)
 	}
@@ -119,6 +130,7 @@ type filterData struct {
 	Filter    filter
 	Tasks     []string
 	ShowsData bool
+	Counts    *inspect.Counts // of the states, if the condition is none or one that has counts
 }
 
 // loadFilter returns what the form of the filter needs: the names of tasks to choose from, if they can be read.
@@ -132,8 +144,30 @@ func (c *Console) loadFilter(q *request, f filter) func(context.Context) (any, e
 				d.Tasks = append(d.Tasks, t.Task)
 			}
 		}
+		d.Counts = c.countsOf(soon, q, f)
 		return d, nil
 	}
+}
+
+// countsOf returns how many jobs of a filter are in each state, nil if that cannot be told soon.
+func (c *Console) countsOf(ctx context.Context, q *request, f filter) *inspect.Counts {
+	f.State = ""
+	conditions := f.Conditions()
+	switch {
+	case len(conditions) == 0 && q.may["queue_stats"]:
+		if stats, err := c.stats(ctx); err == nil {
+			return &stats.Counts
+		}
+	case len(conditions) == 1 && f.Task != "" && q.may["list_tasks"]:
+		if found, err := c.findTask(ctx, f.Task); err == nil && len(found.Rows) > 0 {
+			return &found.Rows[0].Counts
+		}
+	case len(conditions) == 1 && f.Queue != "" && q.may["list_queues"]:
+		if found, err := c.findQueue(ctx, f.Queue); err == nil && len(found.Rows) > 0 {
+			return &found.Rows[0].Counts
+		}
+	}
+	return nil
 }
 
 // listJobs returns a page of the matching jobs.
@@ -148,7 +182,7 @@ func (c *Console) listJobs(ctx context.Context, q *request, f filter) (jobList, 
 		}
 		return c.pageOf(ctx, q.may, hits.Rows[0])
 	})
-	list.Filter, list.Below, list.ShowsData, list.Acts = f, below, q.may["list_jobs"], q.jobActs(f.State)
+	list.Filter, list.Below, list.ShowsData, list.Acts = f, below, q.may["show_jobs"], q.jobActs(f.State)
 	return list, err
 }
 
@@ -167,15 +201,28 @@ func (c *Console) pageOf(ctx context.Context, may rights, hit found) (list jobLi
 	query := `
 		select j.id, j.state, j.task_identifier, j.queue_name, j.key, j.priority, j.run_at, j.attempts, j.max_attempts,
 		       pg_catalog.left(j.last_error, $2::integer) as last_error, j.created_at, j.updated_at, j.locked_at, j.locked_by,
-		       j.revision, j.flags
-		  from S.list_jobs(job_ids => $1::bigint[]) as j
+		       j.revision, j.flags,
+		       case when pg_catalog.pg_column_size(j.payload) operator(pg_catalog.<=) $3::integer then j.payload::text end as payload
+		  from S.show_jobs($1::bigint[]) as j
 		 order by j.id desc`
-	args := []any{idArray(hit.IDs), errorsCut}
-	if !may["list_jobs"] {
+	args := []any{idArray(hit.IDs), errorsCut, mostPreview}
+	if !may["show_jobs"] {
 		query, args = `select j.* from S.jobs_without_data($1::bigint[]) as j order by j.id desc`, args[:1]
 	}
 	jobs, err := read[job](ctx, c.store, query, args...)
 	list.Jobs, list.Now = jobs.Rows, jobs.Now
+	for i := range list.Jobs {
+		j := &list.Jobs[i]
+		if j.Payload != "" {
+			j.Payload = inspect.Compact(c.redact(*j))
+		}
+		if runes := []rune(j.Payload); len(runes) > previewCut {
+			j.Payload = string(runes[:previewCut])
+		}
+		if j.Payload == "{}" || j.Payload == "null" {
+			j.Payload = "" // there is nothing in it to show
+		}
+	}
 	return list, err
 }
 
@@ -190,26 +237,6 @@ type jobData struct {
 	End       *attempt // of a job that has gone: its last record; the other fields but Now are not set then
 }
 
-// event is a time in the life of a job.
-type event struct {
-	At   inspect.Moment
-	What string
-}
-
-// Times returns the known times in the life of a job, in order.
-func (d jobData) Times() []event {
-	j, due := d.Job, "was due"
-	if j.State == "scheduled" {
-		due = "is due"
-	}
-	events := []event{{j.CreatedAt, "added"}, {j.RunAt, due}, {j.UpdatedAt, "last changed"}}
-	if !j.LockedAt.IsNull() {
-		events = append(events, event{j.LockedAt, "claimed by " + printable(j.LockedBy)})
-	}
-	slices.SortStableFunc(events, func(a, b event) int { return a.At.Compare(b.At.Time) })
-	return events
-}
-
 // mostPayload is how many characters of a payload a page shows; all of it can be downloaded.
 const mostPayload = 256 << 10
 
@@ -222,8 +249,8 @@ func jobPage(_ context.Context, c *Console, q *request) (*view, error) {
 		{id: "job", body: "job", note: noteShow, load: func(ctx context.Context) (any, error) { return c.showJob(ctx, q) }},
 		{id: "why", body: "why", note: "gw-run why has no such limit.", absent: !q.may["why"],
 			load: func(ctx context.Context) (any, error) { return c.why(ctx, q.id) }},
-		{id: "attempts", body: "attempts", note: "gw-run history has no such limit.", absent: !q.may["job_history"],
-			load: func(ctx context.Context) (any, error) { return c.showAttempts(ctx, q) }},
+		{id: "timeline", body: "timeline", note: "gw-run history has no such limit.",
+			load: func(ctx context.Context) (any, error) { return c.timeline(ctx, q) }},
 		{id: "data", body: "data", note: noteShow, load: func(ctx context.Context) (any, error) { return c.showData(ctx, q) }},
 	}}, nil
 }
@@ -267,7 +294,11 @@ func (c *Console) showJob(ctx context.Context, q *request) (d jobData, err error
 // dataOf returns the data of the only job of an answer.
 func (q *request) dataOf(jobs answer[job]) jobData {
 	j := jobs.Rows[0]
-	return jobData{Job: j, Now: jobs.Now, ShowsData: q.may["show_jobs"], Acts: q.jobActs(j.State)}
+	d := jobData{Job: j, Now: jobs.Now, ShowsData: q.may["show_jobs"], Acts: q.jobActs(j.State)}
+	if j.IsCanceled() {
+		d.Acts = slices.DeleteFunc(d.Acts, func(a jobAct) bool { return a.Name == "cancel" })
+	}
+	return d
 }
 
 // noJob is the answer to a request for a job that does not exist.

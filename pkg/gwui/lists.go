@@ -235,6 +235,18 @@ type pastAct struct {
 // FirstIDs returns some of the jobs.
 func (a pastAct) FirstIDs() []int64 { return a.IDs[:min(len(a.IDs), 5)] }
 
+// Who returns the user, or the role if there is none.
+func (a pastAct) Who() string { return cmp.Or(a.Actor, a.Role) }
+
+// told returns the act as text.
+func (a pastAct) told() string {
+	text := fmt.Sprintf("%s by %s", a.Act, printable(a.Who()))
+	if a.Subject != "" {
+		text += ": " + printable(a.Subject)
+	}
+	return text
+}
+
 // auditData is a page of acts.
 type auditData struct {
 	answer[pastAct]
@@ -274,14 +286,10 @@ func (f auditFilter) arguments() []any {
 
 // auditOfJob returns the last acts on a job, as a sentence; empty if there are none, or they must not be read.
 func (c *Console) auditOfJob(ctx context.Context, q *request) (string, error) {
-	if !q.may["list_audit"] {
-		return "", nil
-	}
-	acts, err := readCached[pastAct](ctx, c, fmt.Sprintf("audit of job %d", q.id),
-		`select a.* from S.list_audit(max_rows => 3, job_id => $1::bigint) as a order by a.id`, q.id)
+	acts, err := c.actsOn(ctx, q)
 	var texts []string
 	for _, a := range acts.Rows {
-		texts = append(texts, fmt.Sprintf("%s by %s at %s", a.Act, printable(cmp.Or(a.Actor, a.Role)), absolute(a.At, q.zone)))
+		texts = append(texts, fmt.Sprintf("%s by %s at %s", a.Act, printable(a.Who()), absolute(a.At, q.zone)))
 	}
 	if texts == nil {
 		return "", err

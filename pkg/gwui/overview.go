@@ -4,7 +4,6 @@ import (
 	"context"
 	"fmt"
 	"html/template"
-	"time"
 
 	"github.com/gwsql/gw/internal/inspect"
 	"github.com/gwsql/gw/internal/operate"
@@ -27,12 +26,6 @@ func (g errorGroup) Query() template.URL {
 	return filter{Selection: operate.Selection{State: "failed", Task: g.Task, ErrorGroup: g.Group}}.Conditions().Query()
 }
 
-// spans are the spans of time of charts.
-var spans = map[string]struct {
-	interval string
-	length   time.Duration
-}{"hour": {"1 hour", time.Hour}, "day": {"1 day", 24 * time.Hour}, "week": {"7 days", 7 * 24 * time.Hour}}
-
 // noteErrors is the note of the panels that group errors.
 const noteErrors = "The list of failed jobs has the errors, too, and can be limited to a task."
 
@@ -49,7 +42,7 @@ func overviewPage(_ context.Context, c *Console, q *request) (*view, error) {
 		{id: "paused", body: "paused", note: "gw-run pauses has no such limit.", load: func(ctx context.Context) (any, error) { return c.pauses(ctx, q) }},
 		{id: "states", body: "states", note: "gw-run stats has no such limit.", load: func(ctx context.Context) (any, error) { return c.stats(ctx) }},
 		{id: "charts", title: "Over time", body: "charts", note: "A shorter period reads fewer rows.", absent: !q.may["list_samples"],
-			load: func(ctx context.Context) (any, error) { return c.charts(ctx, q.query.Get("over")) }},
+			load: func(ctx context.Context) (any, error) { return c.charts(ctx, q) }},
 	}
 	return v, nil
 }

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"hash/fnv"
 	"html/template"
+	"maps"
 	"net/http"
 	"net/url"
 	"slices"
@@ -53,6 +54,17 @@ func (q *request) link(title, what, page string, values url.Values) link {
 		page += "?" + values.Encode()
 	}
 	return link{title, what, template.URL(root(q.path) + page)}
+}
+
+// With returns the query of the page with another value of a parameter, without what is told once.
+func (q *request) With(name, value string) template.URL {
+	values := maps.Clone(q.query)
+	if values == nil {
+		values = make(url.Values)
+	}
+	values.Del("op")
+	values.Set(name, value)
+	return template.URL(values.Encode())
 }
 
 // view is a page.
@@ -127,7 +139,10 @@ var pages = map[string]pageFunc{
 	"/jobs/{id}":    jobPage,
 	"/history":      historyPage,
 	"/tasks":        tasksPage,
+	"/task":         taskPage,
 	"/queues":       queuesPage,
+	"/queue":        queuePage,
+	"/worker":       workerPage,
 	"/limits":       limitsPage,
 	"/limits/lanes": lanesPage,
 	"/workers":      workersPage,
@@ -139,22 +154,28 @@ var pages = map[string]pageFunc{
 
 // entry of the navigation, with the functions or views of which the role needs one.
 type navEntry struct {
-	Path, Title, Key string
-	needs            []string
+	Path, Title, Key, Group string
+	needs                   []string
 }
 
 var navigation = []navEntry{
-	{"", "Overview", "o", nil},
-	{"jobs", "Jobs", "j", []string{"search_jobs", "browse_jobs"}},
-	{"history", "History", "y", []string{"list_history"}},
-	{"tasks", "Tasks", "t", []string{"list_tasks"}},
-	{"queues", "Queues", "q", []string{"list_queues"}},
-	{"limits", "Limits", "l", []string{"list_limits", "list_pauses"}},
-	{"workers", "Workers", "w", []string{"list_workers"}},
-	{"recurring", "Recurring", "r", []string{"recurring_jobs", "cron_schedules"}},
-	{"audit", "Audit", "a", []string{"list_audit"}},
-	{"settings", "Settings", "s", []string{"list_settings"}},
-	{"help", "Help", "h", nil},
+	{"", "Overview", "o", "Now", nil},
+	{"jobs", "Jobs", "j", "Now", []string{"search_jobs", "browse_jobs"}},
+	{"tasks", "Tasks", "t", "Now", []string{"list_tasks"}},
+	{"queues", "Queues", "q", "Now", []string{"list_queues"}},
+	{"limits", "Limits and pauses", "l", "Control", []string{"list_limits", "list_pauses"}},
+	{"recurring", "Recurring", "r", "Control", []string{"recurring_jobs", "cron_schedules"}},
+	{"workers", "Workers", "w", "Control", []string{"list_workers"}},
+	{"history", "History", "y", "Past", []string{"list_history"}},
+	{"audit", "Audit", "a", "Past", []string{"list_audit"}},
+	{"settings", "Settings", "s", "Console", []string{"list_settings"}},
+	{"help", "Help", "h", "Console", nil},
+}
+
+// navGroup is a group of entries.
+type navGroup struct {
+	Title   string
+	Entries []navEntry
 }
 
 // isOpen reports whether the role has what an entry needs.
@@ -230,7 +251,7 @@ type layoutData struct {
 	Name, Schema, Viewer   string
 	Color                  string
 	Links                  []Link
-	Entries                []navEntry
+	Groups                 []navGroup
 	Fragments              []fragment
 	Reload                 bool
 	ReadOnly               bool
@@ -256,7 +277,11 @@ func (c *Console) layout(q *request, v *view, fragments []fragment) layoutData {
 	}
 	for _, e := range navigation {
 		if e.isOpen(q.may) {
-			d.Entries = append(d.Entries, e)
+			if n := len(d.Groups); n == 0 || d.Groups[n-1].Title != e.Group {
+				d.Groups = append(d.Groups, navGroup{Title: e.Group})
+			}
+			last := &d.Groups[len(d.Groups)-1]
+			last.Entries = append(last.Entries, e)
 		}
 	}
 	return d

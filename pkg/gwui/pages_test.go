@@ -190,7 +190,7 @@ func TestColumnsWithoutAValueAreLeftOut(t *testing.T) {
 			t.Errorf("a list without values has %s", column)
 		}
 	}
-	s.get("jobs").want(t, http.StatusOK, append(columns, `<span title="`+strings.Repeat("x", 100)+`">`+strings.Repeat("x", 59)+"…</span>")...)
+	s.get("jobs").want(t, http.StatusOK, append(columns, `<span title="`+strings.Repeat("x", 100)+`">`+strings.Repeat("x", 79)+"…</span>")...)
 }
 
 func TestAPageOfJobsContinuesWithTheNext(t *testing.T) {

@@ -118,7 +118,7 @@ func pausing(d panelData, paused pauses, t target) link {
 // actOn returns the URL of the form that acts on a target and returns to this page.
 func (d panelData) actOn(t target, form string) template.URL {
 	values := t.values()
-	values.Set("back", strings.TrimPrefix(d.Q.path, "/")+"?"+d.Q.query.Encode())
+	values.Set("back", d.Q.back())
 	return template.URL(d.Root + form + "?" + values.Encode())
 }
 

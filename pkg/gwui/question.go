@@ -109,17 +109,15 @@ func confirmUnlock(ctx context.Context, c *Console, q *request) (*view, error) {
 		return nil, err
 	}
 	id := q.query.Get("worker")
-	held, err := read[worker](ctx, c.store, `
-		select w.* from S.list_workers(null, 10000) as w where w.worker_id operator(pg_catalog.=) $1::text`, id)
+	h, held, err := c.findWorker(ctx, id)
 	if err != nil {
 		return nil, err
 	}
 	d := question{
-		Title: "Unlock", Button: "Unlock", Back: "workers",
+		Title: "Unlock", Button: "Unlock", Back: template.URL(backTo(q.query, "workers")),
 		Warning: "Unlock a worker only if it is dead: the jobs of a live worker would run a second time.",
 	}
-	if len(held.Rows) == 1 {
-		h := held.Rows[0]
+	if h != nil {
 		seen, about := "It is not registered.", ""
 		if !h.LastSeenAt.IsNull() {
 			seen = "It was last seen " + relative(h.LastSeenAt, held.Now) + "."
@@ -140,7 +138,7 @@ func unlockWorker(ctx context.Context, c *Console, q *request, _ url.Values) (ou
 	}
 	id := q.query.Get("worker")
 	err := c.once(ctx, q, `select 1 as one from S.force_unlock_workers(array[$1::text]) as f`, id)
-	return outcome{"workers", "Freed the jobs and queues of the worker " + printable(id) + "."}, err
+	return outcome{backTo(q.query, "workers"), "Freed the jobs and queues of the worker " + printable(id) + "."}, err
 }
 
 // drains reports whether a request drains a worker, or lets a drained one claim again.
@@ -151,7 +149,7 @@ func confirmDrain(_ context.Context, _ *Console, q *request) (*view, error) {
 		return nil, err
 	}
 	d := question{
-		Title: "Drain", Button: "Drain", Back: "workers",
+		Title: "Drain", Button: "Drain", Back: template.URL(backTo(q.query, "workers")),
 		Text: fmt.Sprintf("The worker %s claims no more jobs from its next heartbeat on, and goes on with those that it has. "+
 			"Once it is drained, its process can be stopped without interrupting a job.", printable(q.query.Get("worker"))),
 	}
@@ -177,7 +175,7 @@ func drainWorker(ctx context.Context, c *Console, q *request, _ url.Values) (out
 	if !q.drains() {
 		what = "claims jobs again"
 	}
-	return outcome{"workers", fmt.Sprintf("The worker %s %s from its next heartbeat on.", printable(id), what)}, err
+	return outcome{backTo(q.query, "workers"), fmt.Sprintf("The worker %s %s from its next heartbeat on.", printable(id), what)}, err
 }
 
 func confirmSetting(ctx context.Context, c *Console, q *request) (*view, error) {

@@ -152,6 +152,7 @@ var everyPage = []string{
 	"history?outcome=failures&task=kept&key=k&worker=w&since=1d", "history?before=2100-01-01T00:00:00Z/17", "tasks",
 	"queues", "limits", "limits/lanes?limit=exports", "pause?all=1", "pause?task=mail&back=tasks", "resume?lane=7&limit=exports", "workers", "recurring", "audit", "audit?person=ada&act=retry&job=3&since=1d", "settings", "help", "jobs/1/act?act=cancel", "jobs/1/copy", "jobs/act?act=retry&all=1&state=failed",
 	"jobs/act?act=remove&id=1&id=2", "workers/unlock?worker=w", "settings/set?name=notify", "settings/set?name=beat_every",
+	"task?task=mail", "task?task=kept&over=day", "queue?queue=q", "worker?worker=w",
 	"recurring/act?act=pause&name=nightly", "recurring/act?act=run&name=nightly",
 }
 

@@ -20,7 +20,7 @@ var everyPage = []string{
 	"limits/override?limit=exports&lane=7", "pause?limit=exports&lane=7", "resume?all=1", "jobs/9", "workers", "recurring", "audit",
 	"settings", "help", "jobs/4/act?act=cancel", "jobs/act?act=reschedule&all=1&state=failed", "workers/unlock?worker=w",
 	"settings/set?name=notify", "settings/set?name=beat_every", "recurring/act?act=pause&name=nightly", "jobs/77",
-	"history", "history?outcome=failures&task=kept&since=1d", "jobs/11", "jobs/12",
+	"task?task=mail", "task?task=kept", "queue?queue=queue+%3Cb%3E", "worker?worker=w", "history", "history?outcome=failures&task=kept&since=1d", "jobs/11", "jobs/12",
 }
 
 // fill makes a queue that every page has something to show of.

@@ -106,6 +106,25 @@ function enhance(part) {
 }
 
 const boxes = () => document.querySelectorAll('[data-rows] input[name=id]')
+
+function tellSelected() {
+  for (const count of document.querySelectorAll('[data-count]')) {
+    count.textContent = [...boxes()].filter((box) => box.checked).length || ''
+  }
+}
+
+document.addEventListener('change', tellSelected)
+
+function closeMenus(except) {
+  for (const menu of document.querySelectorAll('details.menu[open]')) {
+    if (menu.contains(except)) continue
+    menu.open = false
+    if (menu.contains(document.activeElement)) menu.querySelector('summary').focus()
+  }
+  setTimeout(swap, 200)
+}
+
+document.addEventListener('click', (event) => closeMenus(event.target))
 enhance(document)
 
 // --- Shortcuts ---
@@ -133,6 +152,7 @@ function move(step) {
 function select() {
   const box = rowOf(document.activeElement)?.querySelector('input[type=checkbox]')
   if (box) box.checked = !box.checked
+  tellSelected()
 }
 
 let going = 0 // when g was pressed
@@ -142,6 +162,7 @@ function go(key) {
 }
 
 document.addEventListener('keydown', (event) => {
+  if (event.key === 'Escape') closeMenus(null)
   if (event.ctrlKey || event.metaKey || event.altKey || event.defaultPrevented) return
   if (memory.get('gw-shortcuts') === 'off') return
   if (event.target.closest('input:not([type=checkbox]), select, textarea')) {
@@ -154,7 +175,7 @@ document.addEventListener('keydown', (event) => {
     return
   }
   const act = {
-    '/': () => $('find').focus(), j: () => move(1), k: () => move(-1), x: select, p: () => body.dataset.stream && pause(),
+    '/': () => $('find').focus(), j: () => move(1), k: () => move(-1), x: select, b: () => document.querySelector('[data-rows] .acts button')?.focus(), p: () => body.dataset.stream && pause(),
     '?': () => { location.href = root + 'help' }, g: () => { going = Date.now() },
   }[event.key]
   if (!act) return

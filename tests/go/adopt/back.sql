@@ -111,6 +111,7 @@ drop function
   graphile_worker.fail_job,
   graphile_worker.fail_job_batch,
   graphile_worker.fall_asleep,
+  graphile_worker.first_waiting,
   graphile_worker.get_job,
   graphile_worker.get_job_alone,
   graphile_worker.get_job_batch,

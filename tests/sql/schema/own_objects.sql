@@ -24,7 +24,7 @@ select results_eq(
             ('cancel_jobs'), ('cleanup'), ('complete_job'), ('complete_job_batch'), ('complete_jobs'), ('copy_job'),
             ('cron_add_job'), ('cron_between'), ('cron_matches'), ('cron_next'), ('cron_pause'), ('cron_resume'),
             ('cron_schedule'), ('cron_unschedule'), ('debounce_job'), ('deregister_worker'), ('doctor'), ('drain_worker'), ('drop_limit'),
-            ('error_groups'), ('expect_result'), ('fail_job'), ('fail_job_batch'), ('fall_asleep'),
+            ('error_groups'), ('expect_result'), ('fail_job'), ('fail_job_batch'), ('fall_asleep'), ('first_waiting'),
             ('force_unlock_workers'), ('get_job'), ('get_job_alone'), ('get_job_batch'), ('heartbeat'),
             ('held_by_workers'), ('job_ends'), ('job_history'), ('job_results'), ('job_state'), ('job_steps'),
             ('jobs_for_scaling'), ('jobs_without_data'), ('keep_task'), ('list_audit'), ('list_history'), ('list_jobs'),

@@ -176,6 +176,7 @@
 {{ template "inspect/list_jobs.sql" . }}
 {{ template "inspect/_gw_count_jobs.sql" . }}
 {{ template "inspect/list_tasks.sql" . }}
+{{ template "inspect/first_waiting.sql" . }}
 {{ template "inspect/list_queues.sql" . }}
 {{ template "inspect/list_workers.sql" . }}
 {{ template "inspect/held_by_workers.sql" . }}

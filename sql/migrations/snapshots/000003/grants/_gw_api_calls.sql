@@ -20,12 +20,12 @@ as $$
         'cron_matches', 'cron_schedules', 'recurring_jobs']),
       ('monitor', array[
         'jobs', 'recurring_jobs', 'job_state', 'queue_depth', 'queue_stats', 'jobs_for_scaling', 'list_tasks',
-        'list_queues', 'list_workers', 'list_limits', 'list_pauses', 'list_samples', 'browse_jobs', 'jobs_without_data',
-        'list_kept_tasks', 'task_stats', 'doctor']),
+        'list_queues', 'first_waiting', 'list_workers', 'list_limits', 'list_pauses', 'list_samples', 'browse_jobs',
+        'jobs_without_data', 'list_kept_tasks', 'task_stats', 'doctor']),
       ('admin', array[
         'jobs', 'recurring_jobs', 'job_state', 'job_ends', 'queue_depth', 'queue_stats', 'jobs_for_scaling', 'list_tasks',
-        'list_queues', 'list_workers', 'list_samples', 'browse_jobs', 'jobs_without_data', 'doctor', 'cron_schedules',
-        'cron_next', 'cron_pause', 'cron_resume', 'cron_add_job',
+        'list_queues', 'first_waiting', 'list_workers', 'list_samples', 'browse_jobs', 'jobs_without_data', 'doctor',
+        'cron_schedules', 'cron_next', 'cron_pause', 'cron_resume', 'cron_add_job',
         'matching_job_ids', 'search_jobs', 'list_jobs', 'show_jobs', 'job_steps', 'error_groups', 'list_settings', 'list_audit',
         'held_by_workers', 'skip_reasons', 'remove_job', 'complete_jobs', 'permanently_fail_jobs', 'cancel_jobs',
         'reschedule_jobs', 'retry_jobs', 'redrive_jobs', 'copy_job', 'force_unlock_workers', 'drain_worker', 'reset_stale_locks', 'repair', 'cleanup', 'setting', 'set_setting',
