@@ -107,7 +107,7 @@ lint-go: # needs nothing but Go
 lint-sql: deps
 	$(testserver) scripts/with-database.sh scripts/check-functions.sh
 
-lint-packaging: deps ## Check the Dockerfile, the compose file, the systemd unit, the Kubernetes objects, the zip for PGXN, .github, the schema of gw.yaml and the manual pages
+lint-packaging: deps ## Check the Dockerfile, the compose file, the systemd unit, the Kubernetes objects, the zip for PGXN, .github, the schema of gw.yaml, the manual pages and what else releases contain
 	go run github.com/rhysd/actionlint/cmd/actionlint@v1.7.12 -shellcheck= -pyflakes= .github/workflows/*
 	cd packaging/lint && go vet ./... && go test -count=1 ./...
 	cd packaging/man && go vet ./... && go test -count=1 ./...
@@ -118,10 +118,10 @@ lint-prometheus: ## Evaluate the alerts and the dashboard on recorded samples by
 man: ## Write the manual pages of gw-run and gw-migrate to build/man
 	cd packaging/man && go run . ../../build/man
 
-lint-release: ## Make a release with GoReleaser, without publishing it, and check its archives; takes minutes
+lint-release: ## Make a release with GoReleaser, without publishing it, and check its archives and packages; takes minutes
 	$(goreleaser) check
 	$(goreleaser) release --snapshot --clean
-	cd packaging/lint && GW_TEST_DIST='$(CURDIR)/dist' go test -count=1 -run Release .
+	cd packaging/lint && GW_TEST_DIST='$(CURDIR)/dist' go test -count=1 -run OfARelease .
 
 publish: ## Publish the release of the tag with GoReleaser, as a draft; the workflow release does it
 	$(goreleaser) release --clean

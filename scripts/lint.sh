@@ -26,6 +26,8 @@ fi
 # pkg/migrate is left out: it sets the search_path of its connections, which do not go through a pooler in transaction mode.
 go run ./scripts/checkstatements cmd internal/{connection,health,inspect,rows,serve,statement,task} pkg/{gwotel,gwprom,gwui,shim,shimtest}
 
+scripts/check-api.sh
+
 # Known vulnerabilities in what the programs call, where the database of them can be had.
 if curl --fail --silent --max-time 10 --output /dev/null https://vuln.go.dev/index/db.json; then
   go run golang.org/x/vuln/cmd/govulncheck@v1.9.0 ./...

@@ -3,20 +3,29 @@ module github.com/gwsql/gw/packaging/lint
 go 1.26.0
 
 require (
+	github.com/blakesmith/ar v0.0.0-20190502131153-809d4375e1fb
 	github.com/compose-spec/compose-go/v2 v2.16.2
 	github.com/moby/buildkit v0.31.0
 	github.com/santhosh-tekuri/jsonschema/v6 v6.0.1
+	github.com/sassoftware/go-rpmutils v0.4.0
 	k8s.io/api v0.35.0
 	sigs.k8s.io/yaml v1.6.0
 )
 
 require (
+	github.com/DataDog/zstd v1.5.5 // indirect
+	github.com/ProtonMail/go-crypto v1.3.0 // indirect
+	github.com/cloudflare/circl v1.6.3 // indirect
 	github.com/goccy/go-yaml v1.19.2 // indirect
 	github.com/jackc/pgpassfile v1.0.0 // indirect
 	github.com/jackc/pgservicefile v0.0.0-20240606120523-5a60cdf6a761 // indirect
 	github.com/jackc/pgx/v5 v5.12.0 // indirect
 	github.com/jackc/puddle/v2 v2.2.3 // indirect
+	github.com/klauspost/compress v1.18.6 // indirect
 	github.com/titanous/json5 v1.0.0 // indirect
+	github.com/ulikunitz/xz v0.5.17 // indirect
+	github.com/xi2/xz v0.0.0-20171230120015-48954b6210f8 // indirect
+	golang.org/x/crypto v0.57.0 // indirect
 )
 
 require (
