@@ -15,10 +15,11 @@ import (
 	"github.com/prometheus/prometheus/promql/promqltest"
 )
 
-// notRecorded are series that two workers have only after some have been down.
+// notRecorded are series that two workers have only after some have been down, or if doctor finds a problem.
 const notRecorded = `
 load 7s
   gw_cron_backfilled_jobs_total{instance="a",job="gw",task="tick"} 0 1x40
+  gw_doctor_findings{finding="silent worker",instance="a",job="gw",severity="warning"} 1x40
 `
 
 func TestEachPanelShowsWhatWorkersExport(t *testing.T) {

@@ -109,6 +109,12 @@ func TestEachAlertFiresWhenItShallAndOnlyThen(t *testing.T) {
 		"GwPausedForLong": {
 			[]string{"gw_pauses 0x60 1x1441 0x1000"},
 			[]string{"gw_pauses 0x60 1x1400 0x1000"}},
+		"GwDoctorFindsDanger": {
+			[]string{"gw_doctor_findings{severity=\"critical\", finding=\"held names\"} _x60 1x30 _x1000"},
+			[]string{"gw_doctor_findings{severity=\"critical\", finding=\"held names\"} _x60 1x5 _x1000", "gw_doctor_findings{severity=\"warning\", finding=\"held names\"} 1x2880"}},
+		"GwDoctorFindsProblems": {
+			[]string{"gw_doctor_findings{severity=\"warning\", finding=\"silent worker\"} _x60 2x90 _x1000"},
+			[]string{"gw_doctor_findings{severity=\"warning\", finding=\"silent worker\"} _x60 2x50 _x1000", "gw_doctor_findings{severity=\"info\", finding=\"silent worker\"} 2x2880"}},
 	}
 	for name, rule := range rules {
 		c, ok := cases[name]

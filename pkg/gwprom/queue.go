@@ -31,6 +31,9 @@ var (
 		[]string{"limit"}, nil)
 	pausesDesc = prometheus.NewDesc("gw_pauses",
 		"Pauses in force, of tasks, queues, limits, lanes or everything.", nil, nil)
+	findingsDesc = prometheus.NewDesc("gw_doctor_findings",
+		"Problems that doctor finds, by severity and kind. Read every five minutes.", []string{"severity", "finding"},
+		nil)
 	upDesc = prometheus.NewDesc("gw_queue_up",
 		"1 if the database could be queried, so that the other metrics of the queue are present, otherwise 0.", nil,
 		nil)
@@ -58,13 +61,23 @@ type QueueCollector struct {
 	mu    sync.Mutex // held during a query, so that concurrent scrapes share the result
 	last  state
 	asked time.Time // when last was read; zero before
+
+	findings map[findingKind]int
+	examined time.Time // when doctor was last asked; zero before
 }
+
+// findingKind is what the findings that a metric counts have in common.
+type findingKind struct{ severity, finding string }
+
+// findingsAge is how long the findings of doctor are reused, which costs more than the other queries.
+const findingsAge = 5 * time.Minute
 
 // state is what a scrape reads from the database.
 type state struct {
 	depth     shim.QueueDepth
 	limits    []shim.LimitInfo
 	pauses    int
+	findings  map[findingKind]int
 	hasLimits bool // limits and pauses could be read
 }
 
@@ -91,6 +104,7 @@ func (c *QueueCollector) Describe(descs chan<- *prometheus.Desc) {
 	descs <- limitFullDesc
 	descs <- limitClosedDesc
 	descs <- pausesDesc
+	descs <- findingsDesc
 	descs <- upDesc
 }
 
@@ -113,6 +127,9 @@ func (c *QueueCollector) Collect(metrics chan<- prometheus.Metric) {
 	gauge(depthDesc, float64(depth.Running), "running")
 	gauge(depthDesc, float64(depth.Failed), "failed")
 	gauge(oldestDesc, depth.OldestReady.Seconds())
+	for kind, n := range now.findings {
+		gauge(findingsDesc, float64(n), kind.severity, kind.finding)
+	}
 	if !now.hasLimits {
 		return
 	}
@@ -147,6 +164,11 @@ func (c *QueueCollector) read(ctx context.Context) (now state, err error) {
 	if now.depth, err = c.client.QueueDepth(ctx); err != nil {
 		return state{}, err
 	}
+	if c.examined.IsZero() || time.Since(c.examined) >= findingsAge {
+		c.examined = time.Now()
+		c.findings = c.examine(ctx)
+	}
+	now.findings = c.findings
 	limits, err := c.client.Limits(ctx)
 	var pauses []shim.PauseInfo
 	if err == nil {
@@ -160,4 +182,20 @@ func (c *QueueCollector) read(ctx context.Context) (now state, err error) {
 	}
 	now.limits, now.pauses, now.hasLimits = limits[:min(len(limits), maxLimits)], len(pauses), true
 	return now, nil
+}
+
+// examine asks doctor. Nil: it could not be asked.
+func (c *QueueCollector) examine(ctx context.Context) map[findingKind]int {
+	findings, err := c.client.Doctor(ctx)
+	if err != nil {
+		if !errors.Is(err, shim.ErrNotGranted) {
+			c.cfg.Logger.Warn("doctor could not be asked", "error", err)
+		}
+		return nil
+	}
+	count := make(map[findingKind]int)
+	for _, f := range findings {
+		count[findingKind{f.Severity, f.Finding}]++
+	}
+	return count
 }

@@ -96,3 +96,15 @@ func TestAScrapeSaysHowManyJobsOfALimitRunAndHowManyPausesThereAre(t *testing.T)
 		t.Errorf("%v pauses", got)
 	}
 }
+
+func TestAScrapeSaysWhatDoctorFinds(t *testing.T) {
+	pool := pgtest.Pool(t, pgtest.Database(t))
+	pgtest.Exec(t, pool, `select graphile_worker.add_job('task', queue_name => 'q')`)
+	pgtest.Exec(t, pool, `select setval(pg_get_serial_sequence('graphile_worker._private_jobs', 'id'), 1, false)`)
+	registry := prometheus.NewPedanticRegistry()
+	registry.MustRegister(gwprom.NewQueueCollector(shim.NewClient(pool, shim.ClientConfig{}), gwprom.QueueConfig{}))
+	got := find(t, registry, "gw_doctor_findings", []string{"finding=sequence behind", "severity=critical"})
+	if got == nil || got.GetGauge().GetValue() != 1 {
+		t.Errorf("the sequence that is behind makes the metric %v", got)
+	}
+}
