@@ -144,7 +144,9 @@ func (c *Console) loadFilter(q *request, f filter) func(context.Context) (any, e
 				d.Tasks = append(d.Tasks, t.Task)
 			}
 		}
-		d.Counts = c.countsOf(soon, q, f)
+		soonest, cancel := context.WithTimeout(ctx, c.patience/5) // a later page has counts that come too late for this one
+		defer cancel()
+		d.Counts = c.countsOf(soonest, q, f)
 		return d, nil
 	}
 }
