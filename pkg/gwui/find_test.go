@@ -76,7 +76,7 @@ func TestAListShowsTheBeginningOfPayloadsAndCounts(t *testing.T) {
 	s := serve(t, owner, owner, gwui.Config{})
 	s.get("jobs").want(t, http.StatusOK, preview, `ready</span> <b>2</b>`, `scheduled</span> <b>1</b>`)
 	s.get("jobs?task=mail&state=ready").want(t, http.StatusOK, preview, `ready</span> <b>1</b>`)
-	s.get("jobs?queue=q").want(t, http.StatusOK, preview, `ready</span> <b>1</b>`, `scheduled</span> <b>0</b>`)
+	s.get("jobs?queue=q").want(t, http.StatusOK, preview)
 	if strings.Contains(s.get("jobs?task=big").body, `class="payload`) {
 		t.Error("a list has the column of payloads, although it shows none")
 	}
