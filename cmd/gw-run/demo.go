@@ -24,12 +24,12 @@ ends: from server binaries on this machine, with Docker, or from binaries that i
 
 The demo installs the queue, starts a worker, adds jobs with SQL and with a trigger, and prints a line for each job that
 has run: its task, its id, and the time from when it was added, or due, to its start. Then it runs the jobs that you add,
-until Ctrl-C, and serves the console, which shows the queue in a browser (see gw-run ui). With --once it ends after its own
-jobs.
+until Ctrl-C, and serves the console, which shows the queue in a browser (see gw-run ui): the jobs of a small shop, whose
+payments fail at times, whose carriers are slow, and which makes a report each minute. With --once it ends after its own jobs.
 
 In a given database the demo removes everything at its end except the schema of the queue. If the schema already contains
 a queue, the demo fails without changing anything. With --existing it uses that queue: it adds its jobs there, and its
-worker runs every job of the task "hello".
+worker runs every job of the task "hello"; there is no shop.
 
 PostgreSQL is downloaded from Maven Central, or from the Maven repository that --mirror or GW_POSTGRES_MIRROR gives.
 HTTPS_PROXY and NO_PROXY apply.`
@@ -107,12 +107,15 @@ func (d *demo) play(ctx, hard context.Context, psqlURL string) (err error) {
 	}
 	defer func() { err = errors.Join(err, stage.clear(ctx)) }()
 	audience := &demoAudience{out: d.out, seen: make(chan error, 1)}
-	worker, err := shim.New(pool, shim.Config{Schema: d.database.schema, Concurrency: 2, Logger: d.log, QuietSuccess: true})
+	worker, err := shim.New(pool, shim.Config{Schema: d.database.schema, Concurrency: 8, Logger: d.log, QuietSuccess: true})
 	if err != nil {
 		return err
 	}
 	if err := handleDemoTasks(worker, tasks, audience); err != nil {
 		return err
+	}
+	if d.trades() {
+		handleShop(worker)
 	}
 	return d.perform(ctx, hard, worker, stage, audience, psqlURL)
 }
@@ -135,7 +138,14 @@ func (d *demo) perform(
 		closeUI, url := d.serveUI(stage)
 		defer closeUI()
 		d.invite(psqlURL, url)
-		<-ctx.Done()
+		if d.trades() {
+			if err = stage.openShop(ctx); err == nil {
+				err = stage.trade(ctx)
+			}
+		}
+		if err == nil {
+			<-ctx.Done()
+		}
 	}
 	if ctx.Err() != nil {
 		err = nil // the caller knows why ctx ended, or the worker returns the reason
@@ -143,6 +153,9 @@ func (d *demo) perform(
 	leave(nil)
 	return errors.Join(err, <-left)
 }
+
+// trades reports whether the demo goes on with its shop. In a queue that exists already it would run jobs of others.
+func (d *demo) trades() bool { return !d.once && !d.existing }
 
 // serveUI serves the console, at its usual address or else at a free one. If that fails, the demo continues without it.
 func (d *demo) serveUI(stage *demoStage) (end func(), url string) {

@@ -20,8 +20,9 @@ const (
 
 // demoStage is the table and trigger that the demo creates in a database to add jobs.
 type demoStage struct {
-	pool   *pgxpool.Pool
-	schema string // of the queue
+	pool    *pgxpool.Pool
+	schema  string // of the queue
+	hasShop bool
 }
 
 // build creates a table whose trigger enqueues a job for each row.
@@ -90,6 +91,9 @@ func (s *demoStage) clear(ctx context.Context) error {
 	defer cancel()
 	if err := s.exec(ctx, "drop schema gw_demo cascade"); err != nil {
 		return fmt.Errorf("drop the demo's table: %w", err)
+	}
+	if err := s.closeShop(ctx); err != nil {
+		return err
 	}
 	err := s.exec(ctx, `select S.remove_job(j.key) from S.jobs as j where j.key operator(pg_catalog.~~) '`+demoKeyPrefix+`%'`)
 	if err != nil {

@@ -23,6 +23,7 @@ type card struct {
 	Error    string // the most frequent one
 	Parts    []part
 	Links    []link
+	Chart    *chart // of the last hour, if it is recorded
 }
 
 // part is what a card says about one subject, and the remedy.
@@ -38,6 +39,9 @@ type incidents struct {
 	Need  int // those that need somebody
 	Now   time.Time
 }
+
+// mostCardCharts is how many cards of failing tasks have charts, at most: those with the most jobs.
+const mostCardCharts = 3
 
 // mostErrorGroups is how many groups of errors the overview reads.
 const mostErrorGroups = 100
@@ -137,7 +141,19 @@ func (c *Console) failureCards(ctx context.Context, q *request) (cards []card, e
 	for _, task := range tasks {
 		cards = append(cards, q.failureCard(task, byTask[task]))
 	}
-	return cards, err
+	if err != nil || !q.may["list_kept_tasks"] || !q.may["task_stats"] {
+		return cards, err
+	}
+	for i := range cards[:min(len(cards), mostCardCharts)] {
+		d, err := c.taskCharts(ctx, q, tasks[i])
+		if err != nil {
+			return cards, err
+		}
+		if d.IsKept {
+			cards[i].Chart = &d.Charts[0]
+		}
+	}
+	return cards, nil
 }
 
 // failureCard returns the card of a task with these groups of errors, the largest first.

@@ -143,31 +143,33 @@ func (c *Console) loadFilter(q *request, f filter) func(context.Context) (any, e
 			for _, t := range tasks.Rows {
 				d.Tasks = append(d.Tasks, t.Task)
 			}
+			d.Counts = f.countsIn(tasks)
 		}
-		d.Counts = c.countsOf(soon, q, f)
 		return d, nil
 	}
 }
 
-// countsOf returns how many jobs of a filter are in each state, nil if that cannot be told soon.
-func (c *Console) countsOf(ctx context.Context, q *request, f filter) *inspect.Counts {
+// countsIn returns how many jobs of all tasks, or of the one of the filter, are in each state, by the rows of all tasks; nil if they do not
+// tell, because the filter has other conditions or there are more tasks.
+func (f filter) countsIn(tasks named[task]) *inspect.Counts {
 	f.State = ""
-	conditions := f.Conditions()
-	switch {
-	case len(conditions) == 0 && q.may["queue_stats"]:
-		if stats, err := c.stats(ctx); err == nil {
-			return &stats.Counts
-		}
-	case len(conditions) == 1 && f.Task != "" && q.may["list_tasks"]:
-		if found, err := c.findTask(ctx, f.Task); err == nil && len(found.Rows) > 0 {
-			return &found.Rows[0].Counts
-		}
-	case len(conditions) == 1 && f.Queue != "" && q.may["list_queues"]:
-		if found, err := c.findQueue(ctx, f.Queue); err == nil && len(found.Rows) > 0 {
-			return &found.Rows[0].Counts
+	if n := len(f.Conditions()); n > 1 || n == 1 && f.Task == "" || n == 0 && tasks.After != "" {
+		return nil
+	}
+	var all *inspect.Counts
+	for _, t := range tasks.Rows {
+		switch {
+		case f.Task != "" && f.Task != t.Task:
+		case all == nil:
+			all = &t.Counts
+		default:
+			all.Ready += t.Ready
+			all.Scheduled += t.Scheduled
+			all.Running += t.Running
+			all.Failed += t.Failed
 		}
 	}
-	return nil
+	return all
 }
 
 // listJobs returns a page of the matching jobs.

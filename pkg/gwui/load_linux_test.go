@@ -55,6 +55,7 @@ const large = `
 var loadPages = []string{
 	"", "?over=week", "jobs", "jobs?state=failed", "jobs?state=running", "jobs?state=ready&queue=queue-7", "jobs?task=task-30",
 	"jobs?state=failed&error=nothing+like+it", "jobs?newer=1s", "jobs/41", "jobs/44", "tasks", "queues", "limits", "limits/lanes?limit=exports",
+	"task?task=task-3", "task?task=task-30", "queue?queue=queue-7", "worker?worker=worker-1",
 	"workers", "recurring", "audit", "settings", "jobs/act?act=retry&all=1&state=failed", "jobs/act?act=cancel&all=1&task=task-30",
 }
 

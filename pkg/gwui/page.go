@@ -2,6 +2,8 @@ package gwui
 
 import (
 	"bytes"
+	"cmp"
+	"compress/gzip"
 	"context"
 	"errors"
 	"fmt"
@@ -239,10 +241,22 @@ func (c *Console) show(w http.ResponseWriter, r *http.Request, q *request, v *vi
 		return
 	}
 	w.Header().Set("Content-Type", "text/html; charset=utf-8")
-	if v.Status != 0 {
-		w.WriteHeader(v.Status)
+	write(w, r, cmp.Or(v.Status, http.StatusOK), b.Bytes())
+}
+
+// write writes an answer, compressed if the browser takes that.
+func write(w http.ResponseWriter, r *http.Request, status int, content []byte) {
+	w.Header().Add("Vary", "Accept-Encoding")
+	if !strings.Contains(r.Header.Get("Accept-Encoding"), "gzip") {
+		w.WriteHeader(status)
+		_, _ = w.Write(content) // fails only if the client has left
+		return
 	}
-	_, _ = b.WriteTo(w) // fails only if the client has left
+	w.Header().Set("Content-Encoding", "gzip")
+	w.WriteHeader(status)
+	compressed := gzip.NewWriter(w)
+	_, _ = compressed.Write(content)
+	_ = compressed.Close()
 }
 
 // layoutData is the data of a page outside of its panels.

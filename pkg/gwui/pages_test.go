@@ -215,6 +215,19 @@ func TestAPageOfJobsContinuesWithTheNext(t *testing.T) {
 	}
 }
 
+func TestPagesAreCompressedForBrowsersThatTakeIt(t *testing.T) {
+	t.Parallel()
+	s := newSite(t, gwui.Config{})
+	for _, path := range []string{"help", "static/gwui.css"} {
+		r, err := http.NewRequestWithContext(t.Context(), http.MethodGet, s.url+path, nil)
+		r.Header.Set("Accept-Encoding", "gzip, br")
+		small := s.do(r, err)
+		if whole := s.get(path); small.header.Get("Content-Encoding") != "gzip" || len(small.body)*2 > len(whole.body) {
+			t.Errorf("%s has %d bytes, %d compressed", path, len(whole.body), len(small.body))
+		}
+	}
+}
+
 func TestAPanelThatRunsOutOfTimeSaysSoAndTheOthersStand(t *testing.T) {
 	t.Parallel()
 	s := newSite(t, gwui.Config{})

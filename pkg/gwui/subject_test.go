@@ -52,9 +52,11 @@ func TestThePagesOfAKeptTaskHaveChartsWithScales(t *testing.T) {
 		select graphile_worker.add_job('mail') from generate_series(1, 3)`)
 	pgtest.Exec(t, s.pool, `select count(*) from graphile_worker.get_job_batch('w', null, 3)`)
 	pgtest.Exec(t, s.pool, `select graphile_worker.complete_job_batch('w', '{1,2}'), graphile_worker.fail_job('w', 3, 'no', retry_in => '1 hour')`)
+	pgtest.Exec(t, s.pool, `select graphile_worker.permanently_fail_jobs('{3}')`)
+	s.get("").want(t, http.StatusOK, "mail: 1 job failed", "failed <b>2</b>", "attempts in 2 min")
 	for _, over := range []string{"hour", "day", "week"} {
-		s.get("task?task=mail&over="+over).want(t, http.StatusOK, "completed <b>2</b>", "failed <b>1</b>", "attempts in", "<span>2</span><span>1</span><span>0</span>",
-			`class="mark"`, "pause by", "completed 2, failed 1</title>", `href="?over=week&amp;task=mail"`)
+		s.get("task?task=mail&over="+over).want(t, http.StatusOK, "completed <b>2</b>", "failed <b>2</b>", "attempts in", "<span>2</span><span>1</span><span>0</span>",
+			`class="mark"`, "pause by", "completed 2, failed 2</title>", `href="?over=week&amp;task=mail"`)
 	}
 }
 

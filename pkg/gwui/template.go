@@ -210,5 +210,5 @@ func serveStatic(w http.ResponseWriter, r *http.Request) {
 	}
 	w.Header().Set("Content-Type", types[path.Ext(name)])
 	w.Header().Set("Cache-Control", "private, max-age=300")
-	_, _ = w.Write(content)
+	write(w, r, http.StatusOK, content)
 }

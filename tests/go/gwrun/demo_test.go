@@ -37,10 +37,19 @@ func TestTheDemoWaitsForJobsOfOthersUntilCtrlCAndLeavesNothing(t *testing.T) {
 		invitation = strings.TrimSpace(line)
 		return strings.HasPrefix(invitation, "psql ")
 	})
-	awaitPage(t, consoleURL(t, &p.stdout, "The console, to see the queue in a browser: ")+"tasks", "hello")
+	console := consoleURL(t, &p.stdout, "The console, to see the queue in a browser: ")
+	awaitPage(t, console+"tasks", "hello")
+	awaitPage(t, console+"task?task=ship_order", "limit carriers")
+	awaitPage(t, console+"jobs?task=sales_report", "running")
+	awaitPage(t, console+"history", "charge_card")
 	psql(t, invitation)
 	p.stdout.wait(t, "about the job that psql has added", func(line string) bool {
-		return strings.Contains(line, "job "+strconv.Itoa(demoJobs+1)+" ")
+		fields := strings.Fields(line)
+		if len(fields) < 3 || fields[0] != "hello" {
+			return false
+		}
+		id, err := strconv.Atoi(fields[2])
+		return err == nil && id > demoJobs
 	})
 	p.stderr.wait(t, "what that job prints", func(line string) bool { return strings.Contains(line, "Hello, you!") })
 
@@ -82,6 +91,22 @@ func TestTheDemoLeavesOnlyTheQueueInADatabaseThatItWasGiven(t *testing.T) {
 			"drop schema gw_demo")
 	})
 	pgtest.Exec(t, pool, "select from gw_demo.guests")
+}
+
+func TestTheShopOfTheDemoLeavesOnlyTheQueueInADatabaseThatItWasGiven(t *testing.T) {
+	pgtest.OnOneVersion(t)
+	t.Parallel()
+	databaseURL := pgtest.EmptyDatabase(t)
+	p := start(t, map[string]string{"DATABASE_URL": databaseURL}, "demo")
+	awaitPage(t, consoleURL(t, &p.stdout, "The console, to see the queue in a browser: ")+"history", "send_receipt")
+	p.signal(syscall.SIGINT)
+	p.wantExit(0)
+	pool := pgtest.Pool(t, databaseURL)
+	pgtest.Await(t, pool, queueIsEmpty)
+	if left := pgtest.Value[int](t, pool, `select (select count(*) from graphile_worker.cron_schedules) + (select count(*) from graphile_worker.list_limits())
+		+ (select count(*) from graphile_worker.list_kept_tasks())`); left != 0 {
+		t.Errorf("the demo has left %d schedules, limits and kept tasks", left)
+	}
 }
 
 func TestTheDemoTouchesAQueueThatExistsOnlyWhenItIsToldTo(t *testing.T) {
