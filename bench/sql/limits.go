@@ -33,13 +33,17 @@ func limitsStates(size func(int) int) []limitsState {
 	limited := queue.Tasks[1] // the plain jobs are those of the other one
 	one := queue.SetLimit(limited, "max_running => 1")
 	add := func(n int) string { return queue.Add(limited, "json_build_object('number', i)", -1, 1, size(n)) }
-	hold := fmt.Sprintf("select from %s.get_job('holder', '{%s}')", queue.Schema, limited)
+	keyed := queue.SetLimit(limited, "by => 'payload:number', max_running => 1")
+	hold := func(n int) string {
+		return fmt.Sprintf("select from %s.get_job_batch('holder', '{%s}', %d)", queue.Schema, limited, n)
+	}
 	return []limitsState{
 		{name: "plain, measured twice", budget: 1.5},
-		{name: "a limit without jobs", budget: 1.5, make: []string{one}},
-		{name: "100 000 jobs of one full lane", budget: 1.5, make: []string{one, add(100_000), hold}},
-		{name: "10 000 lanes with one ready job each", budget: 2.5,
-			make: []string{queue.SetLimit(limited, "by => 'payload:number', max_running => 1"), add(10_000)}},
+		{name: "a limit without jobs", budget: 3, make: []string{one}},
+		{name: "100 000 jobs of one full lane", budget: 3, make: []string{one, add(100_000), hold(1)}},
+		{name: "10 000 full lanes with one waiting job each", budget: 3,
+			make: []string{keyed, add(10_000), hold(size(10_000)), add(10_000)}},
+		{name: "10 000 lanes with one ready job each, which are claimed", budget: 3, make: []string{keyed, add(10_000)}},
 	}
 }
 
