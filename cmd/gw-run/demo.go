@@ -25,7 +25,8 @@ ends: from server binaries on this machine, with Docker, or from binaries that i
 The demo installs the queue, starts a worker, adds jobs with SQL and with a trigger, and prints a line for each job that
 has run: its task, its id, and the time from when it was added, or due, to its start. Then it runs the jobs that you add,
 until Ctrl-C, and serves the console, which shows the queue in a browser (see gw-run ui): the jobs of a small shop, whose
-payments fail at times, whose carriers are slow, and which makes a report each minute. With --once it ends after its own jobs.
+payments fail at times, whose carriers are slow, and which makes a report each minute. With --once it ends after its own
+jobs.
 
 In a given database the demo removes everything at its end except the schema of the queue. If the schema already contains
 a queue, the demo fails without changing anything. With --existing it uses that queue: it adds its jobs there, and its
