@@ -5,6 +5,9 @@
 create or replace function {{.schema}}.stale_sweep(expiry interval default '4 hours')
   returns bigint language plpgsql set search_path = pg_catalog, pg_temp set jit = off
 as $$
+declare
+  silent_since constant timestamptz := now() - {{.schema}}.setting('dead_after')::interval;
+  recovered    text[];
 begin
   perform {{.schema}}._gw_check_expiry(expiry);
   if not {{.schema}}._gw_begin_turn('stale_sweep', clock_timestamp() - {{.schema}}.setting('stale_sweep_every')::interval) then
@@ -12,12 +15,16 @@ begin
   end if;
   -- A worker that was taken for dead, came back, claimed and died before its next heartbeat, or one with a job that a
   -- trigger has refused to free, is recovered once more.
-  update {{.schema}}._gw_workers as w
-     set recovered_at = null
-   where w.recovered_at is not null
-     and w.id in (select j.locked_by
-                    from {{.schema}}._private_jobs as j
-                   where j.locked_at not between now() - {{.schema}}.setting('dead_after')::interval and clock_timestamp());
+  recovered := array(select w.id from {{.schema}}._gw_workers as w where w.recovered_at is not null);
+  if recovered <> '{}' then
+    update {{.schema}}._gw_workers as w
+       set recovered_at = null
+     where w.id = any (recovered)
+       and w.id = any (array(select j.locked_by
+                               from {{.schema}}._private_jobs as j
+                              where j.locked_by = any (recovered)
+                                and j.locked_at not between silent_since and clock_timestamp()));
+  end if;
   return {{.schema}}.reset_stale_locks(expiry);
 end;
 $$;

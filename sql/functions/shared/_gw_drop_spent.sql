@@ -10,18 +10,18 @@ begin
   delete from {{.schema}}._gw_workers as w
    where w.id in (select l.id
                     from {{.schema}}._gw_workers as l
-                   where l.last_seen_at < now() - {{.schema}}.setting('forget_worker_after')::interval
+                   where l.last_seen_at < now() - (select {{.schema}}.setting('forget_worker_after')::interval)
                      for update skip locked);
   delete from {{.schema}}._gw_sleepers as s
    where s.worker_id in (select l.worker_id
                            from {{.schema}}._gw_sleepers as l
                           where l.until < now()
                             for update skip locked);
-  delete from {{.schema}}._gw_samples as s where s.at < now() - {{.schema}}.setting('samples_for')::interval;
+  delete from {{.schema}}._gw_samples as s where s.at < now() - (select {{.schema}}.setting('samples_for')::interval);
   delete from {{.schema}}._gw_audit as a
    where a.id in (select l.id
                     from {{.schema}}._gw_audit as l
-                   where l.at < now() - {{.schema}}.setting('audit_for')::interval
+                   where l.at < now() - (select {{.schema}}.setting('audit_for')::interval)
                    order by l.id
                    limit 10000
                      for update skip locked);
