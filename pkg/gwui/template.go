@@ -11,6 +11,8 @@ import (
 	"reflect"
 	"strings"
 	"time"
+	"unicode"
+	"unicode/utf8"
 
 	"github.com/gwsql/gw/internal/inspect"
 	"github.com/gwsql/gw/internal/seconds"
@@ -40,6 +42,7 @@ func parseTemplates(zone *time.Location) (*template.Template, error) {
 		"plain":     printable,
 		"lines":     printableLines,
 		"short":     short,
+		"name":      name,
 		"has":       has,
 		"words":     func(name string) string { return strings.ReplaceAll(name, "_", " ") },
 		"plural":    func(n any, what string) string { return plural(reflect.ValueOf(n).Int(), what) },
@@ -172,6 +175,26 @@ func short(text string, most int) template.HTML {
 		return template.HTML(`<span title="` + title + `">` + cut + `</span>`)
 	}
 	return template.HTML(cut)
+}
+
+const (
+	mostUnbroken = 36  // characters of a name that stays on one line
+	mostName     = 512 // characters of a name that are shown
+)
+
+// name returns a name whole. A long one may be broken, but only after a punctuation mark.
+func name(text string) template.HTML {
+	if utf8.RuneCountInString(text) <= mostUnbroken || utf8.RuneCountInString(text) > mostName || strings.Contains(text, "\n") {
+		return short(text, mostName)
+	}
+	var broken strings.Builder
+	for _, r := range printable(text) {
+		broken.WriteString(template.HTMLEscapeString(string(r)))
+		if r < unicode.MaxASCII && (unicode.IsPunct(r) || unicode.IsSymbol(r)) {
+			broken.WriteString("<wbr>")
+		}
+	}
+	return template.HTML(broken.String())
 }
 
 // has reports whether a field of one of the rows has a value. A table leaves out a column without one.

@@ -1,6 +1,8 @@
 package gwui
 
 import (
+	"html/template"
+	"strings"
 	"testing"
 	"time"
 )
@@ -20,6 +22,19 @@ func TestIntervalsAreReadable(t *testing.T) {
 	for text, want := range map[string]string{"00:00:30": "30 s", "01:30:00": "1 h 30 min", "7 days": "7 days", "1 day 02:00:00": "1 day 02:00:00", "00:00:00.5": "00:00:00.5"} {
 		if got := interval(text); got != want {
 			t.Errorf("%s is %q, want %q", text, got, want)
+		}
+	}
+}
+
+func TestNamesAreWholeAndLongOnesBreakAfterPunctuation(t *testing.T) {
+	long := strings.Repeat("tenant", 7)
+	for text, want := range map[string]template.HTML{
+		"send_email":                      "send_email",
+		long + "/<b>:" + long:             template.HTML(long + "/<wbr>&lt;<wbr>b&gt;<wbr>:<wbr>" + long),
+		strings.Repeat("Überweisung ", 9): template.HTML(strings.Repeat("Überweisung ", 9)),
+	} {
+		if got := name(text); got != want {
+			t.Errorf("%q is %q, want %q", text, got, want)
 		}
 	}
 }
