@@ -31,8 +31,8 @@ func ExampleError() {
 	fmt.Println(err)
 	// Output:
 	// 1:3: Too large value '24' in hours range in line 1 of crontab: expected values in the range 0-23.
-	// 1:25: Options on line 1 of crontab contains invalid value for 'max', value 'ten' is not compatible with this
-	// option. 2:1: Could not process line '2' of crontab: '@hourly sweep' (write 0 * * * * in place of @hourly)
+	// 1:25: Options on line 1 of crontab contains invalid value for 'max', value 'ten' is not compatible with this option.
+	// 2:1: Could not process line '2' of crontab: '@hourly sweep' (write 0 * * * * in place of @hourly)
 }
 
 func ExampleDailyAt() {
@@ -56,6 +56,5 @@ func ExampleDailyAt() {
 	}
 	fmt.Println(string(text))
 	// Output:
-	// {"identifier":"morning","task":"send_digest","pattern":"0 8 * *
-	// *","time_zone":"Europe/Berlin","payload":{"account":42},"fill":3600}
+	// {"identifier":"morning","task":"send_digest","pattern":"0 8 * * *","time_zone":"Europe/Berlin","payload":{"account":42},"fill":3600}
 }

@@ -190,7 +190,7 @@ func TestColumnsWithoutAValueAreLeftOut(t *testing.T) {
 			t.Errorf("a list without values has %s", column)
 		}
 	}
-	s.get("jobs").want(t, http.StatusOK, append(columns, `<span title="`+strings.Repeat("x", 100)+`">`+strings.Repeat("x", 79)+"…</span>")...)
+	s.get("jobs").want(t, http.StatusOK, append(columns, strings.Repeat("x", 100)+"</a>")...)
 }
 
 func TestAPageOfJobsContinuesWithTheNext(t *testing.T) {

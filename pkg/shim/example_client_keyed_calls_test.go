@@ -44,8 +44,7 @@ func ExampleClient_Debounce() {
 	client := shim.NewClient(pool, shim.ClientConfig{})
 
 	for range 3 {
-		job, err := client.Debounce(ctx, "index", map[string]int{"document": 5}, "index:5", 5*time.Second, time.Minute,
-			nil)
+		job, err := client.Debounce(ctx, "index", map[string]int{"document": 5}, "index:5", 5*time.Second, time.Minute, nil)
 		if err != nil {
 			log.Fatal(err)
 		}

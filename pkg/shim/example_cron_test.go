@@ -15,8 +15,7 @@ func ExampleConfig_cron() {
 		log.Fatal(err)
 	}
 	config := shim.Config{
-		Cron: []crontab.Source{digest, crontab.Text("*/10 * * * * sync_metrics ?fill=1h"),
-			crontab.File("testdata/crontab")},
+		Cron: []crontab.Source{digest, crontab.Text("*/10 * * * * sync_metrics ?fill=1h"), crontab.File("testdata/crontab")},
 	}
 	worker, _, done := exampleWorker(config)
 	defer done()

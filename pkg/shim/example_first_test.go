@@ -13,8 +13,8 @@ import (
 	"github.com/gwsql/gw/pkg/shim"
 )
 
-// A program that adds a job and runs it. A worker that serves a task for as long as the program runs calls Run in place
-// of RunOnce, mostly in a program of its own.
+// A program that adds a job and runs it. A worker that serves a task for as long as the program runs calls Run in place of RunOnce,
+// mostly in a program of its own.
 func Example() {
 	defer database()() // in a program: the database of DATABASE_URL, with the schema that gw-migrate has installed
 	ctx := context.Background()
@@ -133,8 +133,7 @@ func ExampleWorker_Stop() {
 	})
 	ended := make(chan error, 1)
 	go func() { ended <- worker.Run(context.Background()) }()
-	if _, err := shim.NewClient(pool, shim.ClientConfig{}).Add(context.Background(), "send_email", nil,
-		nil); err != nil {
+	if _, err := shim.NewClient(pool, shim.ClientConfig{}).Add(context.Background(), "send_email", nil, nil); err != nil {
 		log.Fatal(err)
 	}
 	<-started
@@ -167,10 +166,7 @@ func ExampleHandleResult() {
 func ExampleWait() {
 	worker, _, done := exampleWorker(shim.Config{})
 	defer done()
-	shim.HandleResult(worker, "double", func(ctx context.Context, n int, job *shim.Job) (int, error) {
-		return 2 * n,
-			nil
-	})
+	shim.HandleResult(worker, "double", func(ctx context.Context, n int, job *shim.Job) (int, error) { return 2 * n, nil })
 	ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
 	defer cancel()
 	client := worker.Client()
@@ -274,8 +270,7 @@ func ExampleContextWithJob() {
 
 func ExampleOutcomeOf() {
 	job := &shim.Job{Attempts: 1, MaxAttempts: 25}
-	for _, err := range []error{nil, errors.New("no answer"), shim.Snooze(time.Hour),
-		shim.Discard(errors.New("no such customer"))} {
+	for _, err := range []error{nil, errors.New("no answer"), shim.Snooze(time.Hour), shim.Discard(errors.New("no such customer"))} {
 		fmt.Println(shim.OutcomeOf(job, err))
 	}
 	// Output:

@@ -141,8 +141,7 @@ func ExampleBatch() {
 	addAndRun(worker, "notify", []string{"phone", "watch", "tablet"})
 
 	var payload string
-	if err := pool.QueryRow(context.Background(),
-		"select payload::text from graphile_worker._private_jobs").Scan(&payload); err != nil {
+	if err := pool.QueryRow(context.Background(), "select payload::text from graphile_worker._private_jobs").Scan(&payload); err != nil {
 		log.Fatal(err)
 	}
 	fmt.Println("to be tried again:", payload)
@@ -212,8 +211,7 @@ func ExampleHandleManyTx() {
 	}
 
 	type visit struct{ Page string }
-	shim.HandleManyTx(worker, "visit", 100, func(ctx context.Context, tx pgx.Tx, visits []visit,
-		jobs []*shim.Job) error {
+	shim.HandleManyTx(worker, "visit", 100, func(ctx context.Context, tx pgx.Tx, visits []visit, jobs []*shim.Job) error {
 		pages := make([]string, len(visits))
 		for i, v := range visits {
 			pages[i] = v.Page
@@ -365,8 +363,7 @@ func ExampleJob_Logger() {
 	worker, _, done := exampleWorker(shim.Config{})
 	defer done()
 	shim.Handle(worker, "send_email", func(ctx context.Context, email Email, job *shim.Job) error {
-		job.Logger().Info("connected", "host",
-			"mail.example.org") // label=job worker_id=... task_identifier=send_email job_id=1
+		job.Logger().Info("connected", "host", "mail.example.org") // label=job worker_id=... task_identifier=send_email job_id=1
 		return nil
 	})
 	addAndRun(worker, "send_email", Email{To: "ada@example.org"})

@@ -13,14 +13,12 @@ import (
 
 // inOthers are functions of which the example of another one shows the use.
 var inOthers = map[string]string{
-	"Typed": "Worker_SetTasks", "TypedTx": "HandleTx", "TypedManyTx": "HandleManyTx", "TypedResult": "HandleResult",
-	"StepSQLTx": "StepTx",
+	"Typed": "Worker_SetTasks", "TypedTx": "HandleTx", "TypedManyTx": "HandleManyTx", "TypedResult": "HandleResult", "StepSQLTx": "StepTx",
 }
 
 // methods are those that a first program needs.
 var methods = []string{
-	"Client_Add", "Client_AddMany", "Client_With", "Client_WithSQL", "Client_Job", "Client_Remove", "Client_Wait",
-	"Worker_Run", "Worker_RunOnce",
+	"Client_Add", "Client_AddMany", "Client_With", "Client_WithSQL", "Client_Job", "Client_Remove", "Client_Wait", "Worker_Run", "Worker_RunOnce",
 	"Worker_Stop", "Worker_Handle", "Worker_Client", "Worker_Subscribe", "Job_Logger",
 }
 
