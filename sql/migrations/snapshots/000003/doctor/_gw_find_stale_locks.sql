@@ -5,7 +5,8 @@ create or replace function {{.schema}}._gw_find_stale_locks(pages bigint default
   set search_path = pg_catalog, pg_temp
 as $$
 declare
-  silent_since timestamptz := now() - 2 * {{.schema}}.setting('dead_after')::interval;
+  dead_after   interval    := {{.schema}}.setting('dead_after')::interval;
+  silent_since timestamptz := now() - 2 * dead_after;
   jobs_seen    real        := {{.schema}}._gw_share_seen('_private_jobs', pages);
   queues_seen  real        := {{.schema}}._gw_share_seen('_private_job_queues', pages);
 begin
@@ -21,7 +22,7 @@ begin
   ), stale as (
     select h.owner, h.locked_at, h.job, w.last_seen_at, w.host, w.pid,
            coalesce(w.last_seen_at < silent_since, false) as silent,
-           coalesce(w.last_seen_at >= now() - {{.schema}}.setting('dead_after')::interval, false) as lives
+           coalesce(w.last_seen_at >= now() - dead_after, false) as lives
       from held as h
       left join {{.schema}}._gw_workers as w on w.id = h.owner
      where h.locked_at < now() - interval '4 hours' or w.last_seen_at < silent_since

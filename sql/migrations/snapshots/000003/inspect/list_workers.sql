@@ -76,7 +76,7 @@ begin
          case when p.told_at is not null then p.told_since else p.since end, w.started_at, w.last_seen_at, w.tasks, w.crontab,
          a.scale > 1 and p.told_at is null, case when p.told_at is null then a.scale else 1 end, p.claimed, p.told_at,
          case when w.id is null then null
-              when w.last_seen_at < now() - {{.schema}}.setting('dead_after')::interval then 'silent'
+              when w.last_seen_at < now() - (select {{.schema}}.setting('dead_after')::interval) then 'silent'
               when w.drained_at is null then 'working'
               when p.claimed > 0 then 'draining'
               else 'drained' end
