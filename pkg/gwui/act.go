@@ -219,8 +219,6 @@ type confirmation struct {
 	Typed     bool // the count has to be typed, because there are more than are changed at once
 }
 
-const mostCounted = mostRead // jobs that a confirmation counts
-
 // selected returns the ids that a form or URL names, and whether it names all that match instead.
 func selected(q *request, values url.Values) (ids []int64, all bool, err error) {
 	if q.id > 0 {
@@ -267,7 +265,7 @@ func confirmJobs(ctx context.Context, c *Console, q *request) (*view, error) {
 
 // count counts the jobs that match, up to a limit.
 func (c *Console) count(ctx context.Context, q *request, d *confirmation) error {
-	search, args := d.Filter.search(q.may, 0, mostCounted, mostRead)
+	search, args := d.Filter.search(q.may, 0, mostRead, mostRead)
 	hits, err := read[found](ctx, c.store, search, args...)
 	if err != nil {
 		return err

@@ -39,8 +39,8 @@ func spanOf(name string) span {
 	return spans[max(0, slices.IndexFunc(spans, func(s span) bool { return s.Name == name }))]
 }
 
-// interval returns the span for PostgreSQL.
-func (s span) interval() string { return fmt.Sprintf("%d seconds", int64(s.length.Seconds())) }
+// asInterval returns a length of time for PostgreSQL.
+func asInterval(length time.Duration) string { return fmt.Sprintf("%d seconds", int64(length.Seconds())) }
 
 // The size of a chart in its own units, which browsers stretch.
 const (
@@ -124,7 +124,7 @@ type chartsData struct {
 func (c *Console) charts(ctx context.Context, q *request) (chartsData, error) {
 	over := spanOf(q.query.Get("over"))
 	found, err := readCached[sample](ctx, c, "samples "+over.Name,
-		`select s.* from S.list_samples($1::text::interval, $2::integer) as s order by s.at`, over.interval(), mostSamples)
+		`select s.* from S.list_samples($1::text::interval, $2::integer) as s order by s.at`, asInterval(over.length), mostSamples)
 	if err != nil {
 		return chartsData{}, err
 	}
@@ -132,12 +132,7 @@ func (c *Console) charts(ctx context.Context, q *request) (chartsData, error) {
 	if err != nil {
 		return chartsData{}, err
 	}
-	of := func(value func(sample) float64) (all []float64) {
-		for _, s := range found.Rows {
-			all = append(all, value(s))
-		}
-		return all
-	}
+	of := func(value func(sample) float64) []float64 { return valuesOf(found.Rows, value) }
 	for _, s := range found.Rows {
 		p.at = append(p.at, s.At.Time)
 	}
@@ -184,6 +179,14 @@ type series struct {
 	values []float64
 }
 
+// valuesOf returns a value of each row.
+func valuesOf[T any](rows []T, value func(T) float64) (all []float64) {
+	for _, row := range rows {
+		all = append(all, value(row))
+	}
+	return all
+}
+
 // plotter draws values over a span of time.
 type plotter struct {
 	at     []time.Time
@@ -208,7 +211,7 @@ func (c *Console) newPlotter(ctx context.Context, q *request, over span, now tim
 		return p, nil
 	}
 	acts, err := readCached[pastAct](ctx, c, "marks "+over.Name,
-		`select a.* from S.list_audit(max_rows => 30, since => pg_catalog.now() operator(pg_catalog.-) $1::text::interval) as a`, over.interval())
+		`select a.* from S.list_audit(max_rows => 30, since => pg_catalog.now() operator(pg_catalog.-) $1::text::interval) as a`, asInterval(over.length))
 	for _, a := range acts.Rows {
 		p.marks = append(p.marks, spot{X: p.x(a.At.Time), Text: p.tell(a.At.Time) + ": " + a.told()})
 	}
@@ -281,12 +284,12 @@ const spansOfTask = 30
 // taskCharts returns those of a task: how many attempts ended, and how long jobs waited and ran, as its history has them.
 func (c *Console) taskCharts(ctx context.Context, q *request, name string) (chartsData, error) {
 	kept, err := c.keptTasks(ctx)
-	d := chartsData{Over: spanOf(q.query.Get("over")).Name, Spans: spans, Task: name,
+	over := spanOf(q.query.Get("over"))
+	d := chartsData{Over: over.Name, Spans: spans, Task: name,
 		IsKept: slices.ContainsFunc(kept.Rows, func(k keptTask) bool { return k.Task == name })}
 	if err != nil || !d.IsKept {
 		return d, err
 	}
-	over := spanOf(d.Over)
 	step := over.length / spansOfTask
 	found, err := readCached[taskTimes](ctx, c, fmt.Sprintf("charts %s %s", over.Name, name), `
 		select s.attempts, s.completed, s.failed, s.permanently_failed, s.recovered,
@@ -297,7 +300,7 @@ func (c *Console) taskCharts(ctx context.Context, q *request, name string) (char
 		         pg_catalog.now() operator(pg_catalog.-) ($2::text::interval operator(pg_catalog.*) (1 operator(pg_catalog.+) $3::integer operator(pg_catalog.-) g.n)),
 		         pg_catalog.now() operator(pg_catalog.-) ($2::text::interval operator(pg_catalog.*) ($3::integer operator(pg_catalog.-) g.n)),
 		         1000) as s
-		 order by g.n`, name, fmt.Sprintf("%d seconds", int64(step.Seconds())), spansOfTask)
+		 order by g.n`, name, asInterval(step), spansOfTask)
 	if err != nil {
 		return d, err
 	}
@@ -306,12 +309,7 @@ func (c *Console) taskCharts(ctx context.Context, q *request, name string) (char
 	if err != nil {
 		return d, err
 	}
-	of := func(value func(taskTimes) float64) (all []float64) {
-		for _, t := range found.Rows {
-			all = append(all, value(t))
-		}
-		return all
-	}
+	of := func(value func(taskTimes) float64) []float64 { return valuesOf(found.Rows, value) }
 	for i := range found.Rows {
 		p.at = append(p.at, p.from.Add(step*time.Duration(i)+step/2))
 	}

@@ -223,8 +223,7 @@ func (c *Console) limitCards(ctx context.Context, q *request) (cards []card, err
 			more = "more than "
 		}
 		f := card{Severity: "info", Title: "Jobs wait for a limit", Jobs: l.Waiting, Parts: []part{{Subject: l.Name, Detail: fmt.Sprintf(
-			"%s%s wait. Running: %s. Lanes: %s full, %s closed, of %s.", more, plural(l.Waiting, "job"),
-			thousands(l.Running), thousands(l.FullLanes), thousands(l.ClosedLanes), thousands(l.Lanes))}}}
+			"%s%s wait. Running: %s. %s", more, plural(l.Waiting, "job"), thousands(l.Running), l.lanes())}}}
 		if q.may["list_lanes"] {
 			f.Links = append(f.Links, q.link("Show", l.Name, "limits/lanes", l.Target().values()))
 		}

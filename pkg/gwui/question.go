@@ -109,7 +109,7 @@ func confirmUnlock(ctx context.Context, c *Console, q *request) (*view, error) {
 		return nil, err
 	}
 	id := q.query.Get("worker")
-	h, held, err := c.findWorker(ctx, id)
+	held, err := read[worker](ctx, c.store, workerQuery, id) // as it is now, not as it was some seconds ago
 	if err != nil {
 		return nil, err
 	}
@@ -117,7 +117,8 @@ func confirmUnlock(ctx context.Context, c *Console, q *request) (*view, error) {
 		Title: "Unlock", Button: "Unlock", Back: template.URL(backTo(q.query, "workers")),
 		Warning: "Unlock a worker only if it is dead: the jobs of a live worker would run a second time.",
 	}
-	if h != nil {
+	if len(held.Rows) == 1 {
+		h := held.Rows[0]
 		seen, about := "It is not registered.", ""
 		if !h.LastSeenAt.IsNull() {
 			seen = "It was last seen " + relative(h.LastSeenAt, held.Now) + "."

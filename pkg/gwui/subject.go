@@ -41,9 +41,20 @@ func (q *request) named(key, function string) (string, error) {
 	return q.query.Get(key), nil
 }
 
-// noSubject is the error for one that does not exist.
-func noSubject(kind, name string) error {
-	return statusError{http.StatusNotFound, fmt.Sprintf("There is no %s %s.", kind, printable(name))}
+// findOne returns the row that a query finds for a name, and the time of the answer, or an error if there is none.
+func findOne[T any](ctx context.Context, c *Console, kind, name, query string) (one T, now time.Time, err error) {
+	found, err := readCached[T](ctx, c, kind+" "+name, query, name)
+	if err != nil {
+		return one, now, err
+	}
+	if len(found.Rows) == 0 {
+		missing := fmt.Sprintf("There is no %s %s.", kind, printable(name))
+		if kind == "worker" {
+			missing = fmt.Sprintf("The worker %s is not registered, and holds no jobs.", printable(name))
+		}
+		return one, now, statusError{http.StatusNotFound, missing}
+	}
+	return found.Rows[0], found.Now, nil
 }
 
 // back is the page of the request, for forms that return to it.
@@ -71,21 +82,13 @@ func taskPage(_ context.Context, c *Console, q *request) (*view, error) {
 	}}, nil
 }
 
-func (c *Console) findTask(ctx context.Context, name string) (answer[task], error) {
-	return readCached[task](ctx, c, "task "+name, `
-		select t.* from S.list_tasks(max_rows => 2147483647) as t where t.task_identifier operator(pg_catalog.=) $1::text`, name)
-}
-
 func (c *Console) aTask(ctx context.Context, q *request, name string) (s subject, err error) {
-	found, err := c.findTask(ctx, name)
+	t, now, err := findOne[task](ctx, c, "task", name, `
+		select t.* from S.list_tasks(max_rows => 2147483647) as t where t.task_identifier operator(pg_catalog.=) $1::text`)
 	if err != nil {
 		return s, err
 	}
-	if len(found.Rows) == 0 {
-		return s, noSubject("task", name)
-	}
-	t := found.Rows[0]
-	s = subject{Kind: "task", Name: name, Counts: &t.Counts, Now: found.Now}
+	s = subject{Kind: "task", Name: name, Counts: &t.Counts, Now: now}
 	if err := c.addFirst(ctx, q, &s); err != nil {
 		return s, err
 	}
@@ -130,12 +133,17 @@ func (c *Console) aTask(ctx context.Context, q *request, name string) (s subject
 
 // holding returns what a limit says about the tasks to which it applies.
 func (q *request) holding(l limit) part {
-	p := part{Subject: "limit " + l.Name, Detail: fmt.Sprintf("%s. Running: %s. Waiting: %s. Lanes: %s full, %s closed, of %s.",
-		l.numbers(), thousands(l.Running), thousands(l.Waiting), thousands(l.FullLanes), thousands(l.ClosedLanes), thousands(l.Lanes))}
+	p := part{Subject: "limit " + l.Name, Detail: fmt.Sprintf("%s. Running: %s. Waiting: %s. %s",
+		l.numbers(), thousands(l.Running), thousands(l.Waiting), l.lanes())}
 	if q.may["list_lanes"] {
 		p.Link = q.link("Lanes", l.Name, "limits/lanes", l.Target().values())
 	}
 	return p
+}
+
+// lanes returns how many lanes of the limit are full and closed, as text.
+func (l limit) lanes() string {
+	return fmt.Sprintf("Lanes: %s full, %s closed, of %s.", thousands(l.FullLanes), thousands(l.ClosedLanes), thousands(l.Lanes))
 }
 
 // numbers returns how many jobs the limit lets run or start, as text.
@@ -203,21 +211,13 @@ func queuePage(_ context.Context, c *Console, q *request) (*view, error) {
 	}}, nil
 }
 
-func (c *Console) findQueue(ctx context.Context, name string) (answer[queue], error) {
-	return readCached[queue](ctx, c, "queue "+name, `
-		select q.* from S.list_queues(max_rows => 2147483647) as q where q.queue_name operator(pg_catalog.=) $1::text`, name)
-}
-
 func (c *Console) aQueue(ctx context.Context, q *request, name string) (s subject, err error) {
-	found, err := c.findQueue(ctx, name)
+	one, now, err := findOne[queue](ctx, c, "queue", name, `
+		select q.* from S.list_queues(max_rows => 2147483647) as q where q.queue_name operator(pg_catalog.=) $1::text`)
 	if err != nil {
 		return s, err
 	}
-	if len(found.Rows) == 0 {
-		return s, noSubject("queue", name)
-	}
-	one := found.Rows[0]
-	s = subject{Kind: "queue", Name: name, Counts: &one.Counts, Now: found.Now}
+	s = subject{Kind: "queue", Name: name, Counts: &one.Counts, Now: now}
 	if err := c.addFirst(ctx, q, &s); err != nil {
 		return s, err
 	}
@@ -246,25 +246,16 @@ func workerPage(_ context.Context, c *Console, q *request) (*view, error) {
 	}}, nil
 }
 
-// findWorker returns a worker, nil if it is not known.
-func (c *Console) findWorker(ctx context.Context, name string) (*worker, answer[worker], error) {
-	found, err := readCached[worker](ctx, c, "worker "+name, `
-		select w.* from S.list_workers(null, 10000) as w where w.worker_id operator(pg_catalog.=) $1::text`, name)
-	if err != nil || len(found.Rows) == 0 {
-		return nil, found, err
-	}
-	return &found.Rows[0], found, nil
-}
+// workerQuery finds a worker by its id.
+const workerQuery = `
+	select w.* from S.list_workers(null, 10000) as w where w.worker_id operator(pg_catalog.=) $1::text`
 
 func (c *Console) aWorker(ctx context.Context, q *request, name string) (s subject, err error) {
-	w, found, err := c.findWorker(ctx, name)
+	w, now, err := findOne[worker](ctx, c, "worker", name, workerQuery)
 	if err != nil {
 		return s, err
 	}
-	if w == nil {
-		return s, statusError{http.StatusNotFound, fmt.Sprintf("The worker %s is not registered, and holds no jobs.", printable(name))}
-	}
-	s = subject{Kind: "worker", Name: name, Now: found.Now, Facts: []fact{{Label: "State", Text: w.Shown()},
+	s = subject{Kind: "worker", Name: name, Now: now, Facts: []fact{{Label: "State", Text: w.Shown()},
 		{Label: "Running", Text: count(w.Running, w.Scale)}, {Label: "Claimed", Text: count(w.Claimed, w.Scale)}}}
 	if !w.LongestSince.IsNull() {
 		s.Facts = append(s.Facts, fact{Label: "Longest", At: w.LongestSince})
@@ -274,7 +265,7 @@ func (c *Console) aWorker(ctx context.Context, q *request, name string) (s subje
 			fact{Label: "Started", At: w.StartedAt}, fact{Label: "Process", Text: fmt.Sprintf("%s:%d", printable(w.Host), w.PID)},
 			fact{Label: "Version", Text: printable(w.Version)}, fact{Label: "Tasks", Text: printable(w.TaskNames())})
 	}
-	s.Links = q.WorkerLinks(*w)
+	s.Links = q.WorkerLinks(w)
 	return s, nil
 }
 

@@ -120,8 +120,8 @@ function closeMenus(except) {
     if (menu.contains(except)) continue
     menu.open = false
     if (menu.contains(document.activeElement)) menu.querySelector('summary').focus()
+    setTimeout(swap, 200)
   }
-  setTimeout(swap, 200)
 }
 
 document.addEventListener('click', (event) => closeMenus(event.target))
