@@ -61,9 +61,6 @@ type QueueCollector struct {
 	mu    sync.Mutex // held during a query, so that concurrent scrapes share the result
 	last  state
 	asked time.Time // when last was read; zero before
-
-	findings map[findingKind]int
-	examined time.Time // when doctor was last asked; zero before
 }
 
 // findingKind is what the findings that a metric counts have in common.
@@ -78,7 +75,8 @@ type state struct {
 	limits    []shim.LimitInfo
 	pauses    int
 	findings  map[findingKind]int
-	hasLimits bool // limits and pauses could be read
+	examined  time.Time // when doctor was last asked; zero before
+	hasLimits bool      // limits and pauses could be read
 }
 
 // maxLimits is the maximum number of limits with metrics of their own.
@@ -164,11 +162,10 @@ func (c *QueueCollector) read(ctx context.Context) (now state, err error) {
 	if now.depth, err = c.client.QueueDepth(ctx); err != nil {
 		return state{}, err
 	}
-	if c.examined.IsZero() || time.Since(c.examined) >= findingsAge {
-		c.examined = time.Now()
-		c.findings = c.examine(ctx)
+	now.findings, now.examined = c.last.findings, c.last.examined
+	if time.Since(now.examined) >= findingsAge {
+		now.findings, now.examined = c.examine(ctx), time.Now()
 	}
-	now.findings = c.findings
 	limits, err := c.client.Limits(ctx)
 	var pauses []shim.PauseInfo
 	if err == nil {
