@@ -20,8 +20,7 @@ const (
 // has _gw_enqueue_task for its users, with the name of the task.
 var manyArguments = []string{
 	"add_job", "add_job_once", "debounce_job", "_gw_enqueue_task", "cron_schedule", "set_limit", "list_history",
-	"list_jobs",
-	"matching_job_ids", "search_jobs",
+	"list_jobs", "matching_job_ids", "search_jobs",
 }
 
 // A function is the part of a file that creates one.

@@ -6,8 +6,7 @@ create or replace function {{.schema}}.stale_sweep(expiry interval default '4 ho
   returns bigint language plpgsql set search_path = pg_catalog, pg_temp set jit = off
 as $$
 declare
-  silent_since constant timestamptz := now() - {{.schema}}.setting('dead_after')::interval;
-  recovered    text[];
+  recovered text[];
 begin
   perform {{.schema}}._gw_check_expiry(expiry);
   if not {{.schema}}._gw_begin_turn('stale_sweep', clock_timestamp() - {{.schema}}.setting('stale_sweep_every')::interval) then
@@ -23,7 +22,8 @@ begin
        and w.id = any (array(select j.locked_by
                                from {{.schema}}._private_jobs as j
                               where j.locked_by = any (recovered)
-                                and j.locked_at not between silent_since and clock_timestamp()));
+                                and j.locked_at not between now() - (select {{.schema}}.setting('dead_after')::interval)
+                                                        and clock_timestamp()));
   end if;
   return {{.schema}}.reset_stale_locks(expiry);
 end;

@@ -20,7 +20,7 @@ begin
            where (w.tasks = '{}' or t.identifier = any (w.tasks))
              and not {{.schema}}._gw_is_served(t.identifier, now())
              and {{.schema}}._gw_waits_for(t.identifier, null)) as d
-   where w.drained_at < now() - patience and w.last_seen_at >= now() - {{.schema}}.setting('dead_after')::interval and d.tasks is not null
+   where w.drained_at < now() - patience and w.last_seen_at >= now() - (select {{.schema}}.setting('dead_after')::interval) and d.tasks is not null
    order by w.drained_at
    limit 10;
 end;

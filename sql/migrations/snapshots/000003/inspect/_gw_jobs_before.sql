@@ -172,7 +172,7 @@ create or replace function {{.schema}}._gw_is_served(task text, at timestamptz)
 as $$
 begin
   return exists (select from {{.schema}}._gw_workers as w
-                  where (w.tasks = '{}' or task = any (w.tasks)) and w.drained_at is null and w.last_seen_at >= at - {{.schema}}.setting('dead_after')::interval)
+                  where (w.tasks = '{}' or task = any (w.tasks)) and w.drained_at is null and w.last_seen_at >= at - (select {{.schema}}.setting('dead_after')::interval))
          or not exists (select from {{.schema}}._gw_workers);
 end;
 $$;
