@@ -56,16 +56,15 @@ var beginsWithPassword = regexp.MustCompile(`^\?[^=]*@`)
 var parameters = []string{
 	"host", "port", "dbname", "database", "user", "password", "passfile", "connect_timeout", "sslmode", "sslkey",
 	"sslcert", "sslrootcert", "sslpassword", "sslsni", "sslnegotiation", "target_session_attrs", "service",
-	"servicefile",
-	"application_name", "client_encoding", "options", "channel_binding", "require_auth", "pool_max_conns",
-	"pool_min_conns",
-	"sslcertmode", "replication", "pool_max_conn_lifetime", "pool_max_conn_idle_time", "pool_health_check_period",
+	"servicefile", "application_name", "client_encoding", "options", "channel_binding", "require_auth",
+	"pool_max_conns", "pool_min_conns", "sslcertmode", "replication", "pool_max_conn_lifetime",
+	"pool_max_conn_idle_time", "pool_health_check_period",
 }
 
 // misspelt returns an error if a setting that would be sent to the server has a name similar to that of a parameter.
 func misspelt(settings map[string]string) error {
 	for _, name := range slices.Sorted(maps.Keys(settings)) {
-		if instead, isForeign := foreign[name]; isForeign {
+		if instead := insteadOf(name); instead != "" {
 			return fmt.Errorf("there is no parameter %s here; %s", name, instead)
 		}
 		if slices.Contains(parameters, name) {

@@ -9,41 +9,39 @@ import (
 	"strings"
 )
 
-// foreign are parameters of other clients, which the server would refuse as settings that it does not know, with what
-// to write instead.
-var foreign = map[string]string{
-	// Booleans and modes of TLS.
-	"ssl": "write sslmode=require, or sslmode=disable", "requiressl": "write sslmode=require",
-	"sslaccept":   "write sslmode=require or sslmode=verify-full",
-	"sslidentity": "write sslcert and sslkey", "sslfactory": "write sslmode", "uselibpqcompat": "leave it out",
-	// Prisma.
-	"schema": "use --schema", "connection_limit": "write pool_max_conns", "pool_timeout": "leave it out",
-	"pgbouncer":      "leave it out",
-	"socket_timeout": "write statement_timeout, in milliseconds", "statement_cache_size": "leave it out",
-	"single_use_connections": "leave it out",
-	// libpq.
-	"hostaddr": "write host", "fallback_application_name": "write application_name", "keepalives": "leave it out",
-	"keepalives_idle":     "leave it out",
-	"keepalives_interval": "leave it out", "keepalives_count": "leave it out", "tcp_user_timeout": "leave it out",
-	"gssencmode": "leave it out",
-	"gsslib":     "leave it out", "gssdelegation": "leave it out", "load_balance_hosts": "leave it out",
-	"requirepeer": "leave it out",
-	"requireauth": "write require_auth", "ssl_min_protocol_version": "leave it out",
-	"ssl_max_protocol_version": "leave it out",
-	"sslcompression":           "leave it out", "sslcrl": "leave it out", "sslcrldir": "leave it out",
-	"sslkeylogfile":    "leave it out",
-	"scram_client_key": "write password", "scram_server_key": "write password",
-	// JDBC, npm's pg, SQLAlchemy, Rails, Django.
-	"currentSchema": "use --schema", "ApplicationName": "write application_name",
-	"socketTimeout": "write statement_timeout, in milliseconds",
-	"query_timeout": "write statement_timeout, in milliseconds", "connectTimeout": "write connect_timeout, in seconds",
-	"connectionTimeoutMillis": "write connect_timeout, in seconds",
-	"idleTimeoutMillis":       "write pool_max_conn_idle_time", "max": "write pool_max_conns",
-	"pool": "write pool_max_conns", "pool_size": "write pool_max_conns", "max_size": "write pool_max_conns",
-	"encoding": "write client_encoding",
-	"adapter":  "leave it out", "prepared_statements": "leave it out", "binary_parameters": "leave it out",
-	"conn_max_age":                  "leave it out",
-	"prepared_statement_cache_size": "leave it out",
+// foreign are parameters of other clients (libpq, JDBC, Prisma, npm's pg, SQLAlchemy, Rails, Django), by what to write
+// instead. The server would refuse them as settings that it does not know.
+var foreign = map[string][]string{
+	"write sslmode=require, or sslmode=disable":    {"ssl"},
+	"write sslmode=require":                        {"requiressl"},
+	"write sslmode=require or sslmode=verify-full": {"sslaccept"},
+	"write sslcert and sslkey":                     {"sslidentity"},
+	"write sslmode":                                {"sslfactory"},
+	"leave it out": {"uselibpqcompat", "pool_timeout", "pgbouncer", "statement_cache_size", "single_use_connections",
+		"keepalives", "keepalives_idle", "keepalives_interval", "keepalives_count", "tcp_user_timeout", "gssencmode",
+		"gsslib", "gssdelegation", "load_balance_hosts", "requirepeer", "ssl_min_protocol_version",
+		"ssl_max_protocol_version", "sslcompression", "sslcrl", "sslcrldir", "sslkeylogfile", "adapter",
+		"prepared_statements", "binary_parameters", "conn_max_age", "prepared_statement_cache_size"},
+	"use --schema":                             {"schema", "currentSchema"},
+	"write pool_max_conns":                     {"connection_limit", "max", "pool", "pool_size", "max_size"},
+	"write statement_timeout, in milliseconds": {"socket_timeout", "socketTimeout", "query_timeout"},
+	"write host":                               {"hostaddr"},
+	"write application_name":                   {"fallback_application_name", "ApplicationName"},
+	"write require_auth":                       {"requireauth"},
+	"write password":                           {"scram_client_key", "scram_server_key"},
+	"write connect_timeout, in seconds":        {"connectTimeout", "connectionTimeoutMillis"},
+	"write pool_max_conn_idle_time":            {"idleTimeoutMillis"},
+	"write client_encoding":                    {"encoding"},
+}
+
+// insteadOf returns what to write instead of a parameter of another client, "" if it is none.
+func insteadOf(name string) string {
+	for instead, names := range foreign {
+		if slices.Contains(names, name) {
+			return instead
+		}
+	}
+	return ""
 }
 
 // settingName matches the names of settings of the server, those of extensions included.
