@@ -52,14 +52,12 @@ var oddValues = map[string]string{
 // forbids something.
 var usualValues = []string{
 	"check_function_bodies", "client_encoding", "client_min_messages", "createrole_self_grant",
-	"default_table_access_method", "default_tablespace",
-	"default_toast_compression", "default_transaction_read_only", "dynamic_library_path", "event_triggers",
-	"extension_control_path",
-	"geqo_effort", "geqo_generations", "geqo_pool_size", "geqo_seed", "geqo_selection_bias", "gin_fuzzy_search_limit",
-	"gin_pending_list_limit", "hash_mem_multiplier", "icu_validation_level", "idle_in_transaction_session_timeout",
-	"idle_session_timeout", "jit_above_cost", "jit_inline_above_cost", "jit_optimize_above_cost", "lc_messages",
-	"lc_monetary",
-	"lc_numeric", "lc_time", "local_preload_libraries", "lock_timeout", "recursive_worktable_factor",
+	"default_table_access_method", "default_tablespace", "default_toast_compression", "default_transaction_read_only",
+	"dynamic_library_path", "event_triggers", "extension_control_path", "geqo_effort", "geqo_generations",
+	"geqo_pool_size", "geqo_seed", "geqo_selection_bias", "gin_fuzzy_search_limit", "gin_pending_list_limit",
+	"hash_mem_multiplier", "icu_validation_level", "idle_in_transaction_session_timeout", "idle_session_timeout",
+	"jit_above_cost", "jit_inline_above_cost", "jit_optimize_above_cost", "lc_messages", "lc_monetary", "lc_numeric",
+	"lc_time", "local_preload_libraries", "lock_timeout", "recursive_worktable_factor",
 	"restrict_nonsystem_relation_kind", "session_preload_libraries", "session_replication_role", "statement_timeout",
 	"synchronize_seqscans", "temp_tablespaces", "transaction_timeout",
 }

@@ -71,8 +71,8 @@ func (r *reloader) run(ctx context.Context, asked <-chan os.Signal, changes <-ch
 func (r *reloader) reload(ctx context.Context) {
 	file, err := r.options.Config.Read()
 	if err != nil {
-		r.options.Logger.Error("config is invalid, previous one stays in use", "path", r.options.Config.Path, "error",
-			err)
+		r.options.Logger.Error("config is invalid, previous one stays in use", "path", r.options.Config.Path,
+			"error", err)
 		file = r.file
 	}
 	if r.takeTasks(ctx, file) && file != r.file {
@@ -204,8 +204,8 @@ func (r *reloader) takeCrontab() {
 		err = r.worker.SetCron(sources...)
 	}
 	if err != nil {
-		r.options.Logger.Error("crontab is invalid, previous one stays in use", "path", r.options.Crontab.Path, "error",
-			err)
+		r.options.Logger.Error("crontab is invalid, previous one stays in use", "path", r.options.Crontab.Path,
+			"error", err)
 		return
 	}
 	r.cron = sources

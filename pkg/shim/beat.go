@@ -98,8 +98,8 @@ func (h *heartbeater) beat(ctx context.Context) (next time.Duration, err error) 
 			job.hold.lease.Store(lease)
 		} else if h.crew.interrupt(job, ErrLeaseLost) {
 			emit(h.events, LeaseLost{Job: job.shown()})
-			h.logger.Warn("lease lost, handler context canceled", "task_identifier", job.TaskIdentifier, "job_id",
-				job.ID)
+			h.logger.Warn("lease lost, handler context canceled", "task_identifier", job.TaskIdentifier,
+				"job_id", job.ID)
 		}
 	}
 	for _, job := range jobs {

@@ -49,8 +49,8 @@ func (q *queries) heartbeat(
 		}
 		err := beat()
 		if len(unsent) > 0 && (sqlstate.IsRefusal(err) || sqlstate.In(err, "42")) && !q.hasNoProgress.Swap(true) {
-			q.worker.ownLogger().Warn("progress of jobs cannot be stored, the worker continues without it", "error",
-				err)
+			q.worker.ownLogger().Warn("progress of jobs cannot be stored, the worker continues without it",
+				"error", err)
 			err = beat()
 		}
 		if err != nil {

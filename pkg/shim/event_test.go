@@ -81,8 +81,7 @@ func TestARunTellsWhatItDoesInOrder(t *testing.T) {
 	got := kinds(events(), "Sweep", "Claim")
 	want := []string{
 		"WorkerStarted", "ExecutorStarted", "JobStarted", "JobSucceeded", "JobReported", "ShutdownStarted",
-		"ExecutorReleased",
-		"ExecutorStopped", "WorkerStopped",
+		"ExecutorReleased", "ExecutorStopped", "WorkerStopped",
 	}
 	// The loops do not wait for each other.
 	slices.Sort(got[5:8])

@@ -73,16 +73,13 @@ func (p *producer) attack(ctx context.Context) error {
 // settings are settings that a session may change. Most have no effect on well-written functions.
 var settings = []string{
 	"set timezone = 'Pacific/Kiritimati'", "set timezone = 'America/St_Johns'", "set datestyle = 'German'",
-	"set intervalstyle = 'sql_standard'",
-	"set standard_conforming_strings = off", "set bytea_output = escape", "set search_path = ''",
-	"set search_path = graphile_worker_api",
-	"set extra_float_digits = -15", "set default_transaction_isolation = 'serializable'",
-	"set default_transaction_isolation = 'repeatable read'",
+	"set intervalstyle = 'sql_standard'", "set standard_conforming_strings = off", "set bytea_output = escape",
+	"set search_path = ''", "set search_path = graphile_worker_api", "set extra_float_digits = -15",
+	"set default_transaction_isolation = 'serializable'", "set default_transaction_isolation = 'repeatable read'",
 	"set default_transaction_read_only = on", "set plan_cache_mode = force_generic_plan", "set enable_indexscan = off",
-	"set jit_above_cost = 0",
-	"set work_mem = '64kB'", "set client_encoding = 'LATIN1'", "set array_nulls = off",
-	"set transform_null_equals = on", "set row_security = off",
-	"set client_min_messages = debug5", "set lock_timeout = '10ms'", "set statement_timeout = '50ms'",
+	"set jit_above_cost = 0", "set work_mem = '64kB'", "set client_encoding = 'LATIN1'", "set array_nulls = off",
+	"set transform_null_equals = on", "set row_security = off", "set client_min_messages = debug5",
+	"set lock_timeout = '10ms'", "set statement_timeout = '50ms'",
 }
 
 func (p *producer) connect(ctx context.Context) error {

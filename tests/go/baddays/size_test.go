@@ -140,9 +140,8 @@ func (f *fleet) awaitNothing() {
 	f.await(`select count(*) = 0 from graphile_worker._private_job_queues where locked_at is not null or locked_by is not null`)
 	kept := []string{
 		"_private_job_queues", "_private_tasks", "_private_known_crontabs", "migrations", "_gw_schema_version",
-		"_gw_installed", "_gw_breaking_versions",
-		"_gw_settings", "_gw_turns", "_gw_cron_patterns", "_gw_schedules", "_gw_claim_cursors", "_gw_limit_changes",
-		"_gw_samples",
+		"_gw_installed", "_gw_breaking_versions", "_gw_settings", "_gw_turns", "_gw_cron_patterns", "_gw_schedules",
+		"_gw_claim_cursors", "_gw_limit_changes", "_gw_samples",
 	}
 	tables := pgtest.Value[[]string](f.t, f.pool, `
 		select array_agg(c.relname::text order by c.relname)

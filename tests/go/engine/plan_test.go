@@ -69,9 +69,8 @@ func newCounter(p *play) *counter {
 	p.t.Cleanup(func() { _ = c.conn.Close(context.WithoutCancel(p.t.Context())) })
 	for _, statement := range []string{
 		"load 'auto_explain'", "set client_min_messages = log", "set auto_explain.log_min_duration = 0",
-		"set auto_explain.log_analyze = on",
-		"set auto_explain.log_timing = off", "set auto_explain.log_nested_statements = on",
-		"set auto_explain.log_format = json",
+		"set auto_explain.log_analyze = on", "set auto_explain.log_timing = off",
+		"set auto_explain.log_nested_statements = on", "set auto_explain.log_format = json",
 	} {
 		c.do(statement)
 	}

@@ -20,10 +20,8 @@ var fallAsleep = call{name: "fall asleep", sql: `select must_look_again from gra
 // wakers make jobs ready, or due earlier.
 var wakers = []string{
 	"replace", "replace in queue", "preserve", "dedupe", "add queue", "add_jobs", "remove", "complete", "fail",
-	"return", "complete batch",
-	"fail batch", "return batch", "admin complete", "admin fail", "reschedule", "retry", "unlock", "sweep", "heartbeat",
-	"run_cron",
-	"node complete",
+	"return", "complete batch", "fail batch", "return batch", "admin complete", "admin fail", "reschedule", "retry",
+	"unlock", "sweep", "heartbeat", "run_cron", "node complete",
 }
 
 // wakingPlaces are those at whose beginning nothing is ready, or something that is not to be ready.

@@ -180,9 +180,8 @@ func TestAJobIsShownWhole(t *testing.T) {
 	          locked_by = 'w', last_error = e'oh\n  \x1bno', key = 'k', revision = 3 where id = 2`)
 	got := b.run("show", "--key", "k")
 	for _, line := range []string{"id            2", "state         running", "task          mail",
-		"queue         letters", "key           k",
-		"priority      0", "flags         b, slow", "run at        2026-01-02 03:04:05 UTC (", "attempts      0/25",
-		"held          by w since 20",
+		"queue         letters", "key           k", "priority      0", "flags         b, slow",
+		"run at        2026-01-02 03:04:05 UTC (", "attempts      0/25", "held          by w since 20",
 		"added         -infinity", "changed       infinity", "revision      3",
 		"last error\n  oh\n    \\x1bno\npayload\n  {}\n"} {
 		if !strings.Contains(got.stdout, line) {

@@ -188,9 +188,8 @@ func TestGwRunReliesOnNoSetting(t *testing.T) {
 	must(t, url, "gw-run", "pause", "--task", "paused", "--for", "2h")
 	for _, command := range []string{
 		"jobs", "show 201", "why 201", "limit", "pause", "queues", "tasks", "workers", "stats", "history --task work",
-		"history 1", "cron list", "doctor",
-		"healthcheck", "export", "jobs --json", "stats --json", "cron list --json", "history --task work --json",
-		"limit --json", "workers --json",
+		"history 1", "cron list", "doctor", "healthcheck", "export", "jobs --json", "stats --json", "cron list --json",
+		"history --task work --json", "limit --json", "workers --json",
 	} {
 		output, err := run(t, url, "gw-run", strings.Fields(command)...)
 		if strings.Contains(output, "SQLSTATE") || strings.Contains(output, "cannot scan") ||
