@@ -10,6 +10,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"runtime/debug"
 	"slices"
 	"strings"
 	"testing"
@@ -157,6 +158,9 @@ func checkLicenses(t *testing.T, dist string) {
 		info, err := buildinfo.ReadFile(program)
 		if err != nil {
 			t.Fatal(err)
+		}
+		if !slices.ContainsFunc(info.Settings, func(s debug.BuildSetting) bool { return s.Key == "vcs.revision" }) {
+			t.Errorf("%s does not know its commit", program)
 		}
 		for _, dependency := range info.Deps {
 			// The list has the packages with a licence of their own.

@@ -40,7 +40,9 @@ func spanOf(name string) span {
 }
 
 // asInterval returns a length of time for PostgreSQL.
-func asInterval(length time.Duration) string { return fmt.Sprintf("%d seconds", int64(length.Seconds())) }
+func asInterval(length time.Duration) string {
+	return fmt.Sprintf("%d seconds", int64(length.Seconds()))
+}
 
 // The size of a chart in its own units, which browsers stretch.
 const (
