@@ -20,6 +20,7 @@ begin
                case when o.takes_turns then false end)::{{.schema}}._gw_candidate
       from unnest(tasks) as t
      cross join lateral {{.schema}}._gw_shared_room(t.limit_ids, claim.claimed_at) as shared
+     cross join lateral {{.schema}}._gw_lane_of(row(t.*)::{{.schema}}._gw_limited_task, null, null) as s
      cross join lateral (
             select j.ctid as place, j.xmin as version, j.id, j.priority, j.run_at, j.payload, j.flags
               from {{.schema}}._private_jobs as j
@@ -31,13 +32,16 @@ begin
                         when shared.room = 0 then 0
                         when t.by_key then greatest(wide, 50)
                         else least(wide, shared.room) end) as j
-     cross join lateral {{.schema}}._gw_lane_of(row(t.*)::{{.schema}}._gw_limited_task, j.payload, j.flags) as l
+     cross join lateral (
+            select s.* where not t.by_key
+            union all
+            select l.* from {{.schema}}._gw_lane_of(row(t.*)::{{.schema}}._gw_limited_task, j.payload, j.flags) as l where t.by_key) as l
      cross join lateral (select l.lane_id is not null and l.fair_gate is not null as takes_turns) as o);
 end;
 $$;
 
--- Returns the first jobs of the open lanes of these tasks, of each lane as many as its gates have room, or a row
--- without a job. A job that passes other gates than its lane, because somebody has changed its payload, parks with -1:
+-- Returns the first jobs of the open lanes of these tasks, of each lane as many as its gates have room, or, if it has
+-- none or all are locked, a row without a job. A job that passes other gates than its lane, because somebody has changed its payload, parks with -1:
 -- it becomes incoming. A lane of a fair limit comes where its first job does, but behind each lane of the limit that
 -- has room and fewer running jobs. Of each of these about as many jobs are read as it needs until all have equally many
 -- running.
@@ -80,6 +84,11 @@ begin
                          and {{.schema}}._gw_may_lock(j.xmax, snapshot)
                        order by j.priority, j.run_at, j.id
                        limit least(l.deep, case when r.room = 0 then 1 else r.room end)) as j) as j on true
+       where j.id is not null
+          or not exists (select from {{.schema}}._private_jobs as j where j.is_available and j.job_queue_id = l.id)
+          or exists (select from {{.schema}}._private_jobs as j -- somebody has locked it
+                      where j.is_available and j.job_queue_id = l.id
+                        and {{.schema}}._gw_suits(j.run_at, j.task_id, j.flags, claim.due, null, claim.forbidden_flags, claim.task_flags))
     ), first as (
       select j.*, case when j.fair_limit is null then j.run_at else max(j.run_at) over before end as comes_at,
              case when j.fair_limit is null then 0 else row_number() over before end as turn
@@ -162,8 +171,10 @@ begin
   return array(
     select row(c.*)::{{.schema}}._gw_candidate
       from unnest(plain || {{.schema}}._gw_incoming_candidates(claim, tasks, wide)
-                  || {{.schema}}._gw_lane_candidates(claim, tasks, most, wide)
-                  || {{.schema}}._gw_queue_candidates(claim, tasks, limited, queue_ids)) as c
+                  || case when (select true from {{.schema}}._gw_lanes as l where l.gate is null limit 1)
+                          then {{.schema}}._gw_lane_candidates(claim, tasks, most, wide) end
+                  || case when queue_ids <> '{}'
+                          then {{.schema}}._gw_queue_candidates(claim, tasks, limited, queue_ids) end) as c
      order by c.priority, c.run_at, c.turn, c.job_id);
 end;
 $$;

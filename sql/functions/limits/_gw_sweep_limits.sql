@@ -35,7 +35,7 @@ begin
   end if;
   perform {{.schema}}._gw_set_back_rates(held);
   lane_ids := {{.schema}}._gw_next_lanes(1000);
-  -- Lanes whose first job is not where they say: a job that comes before it, one that has come back, or none any more.
+  -- Lanes whose first job is not where they say: another one comes first, one has come back, or none is left.
   perform {{.schema}}._gw_place_lanes(
     array(select l.id
             from unnest(lane_ids) as u (id)
@@ -46,7 +46,7 @@ begin
                   order by j.priority, j.run_at, j.id
                   limit 1) as f
            cross join lateral (select l.* from {{.schema}}._gw_lanes as l where l.id = u.id offset 0) as l
-           where l.task_id = any (tasks) and (l.gate = 0 or (f.priority, f.run_at, f.id) < (l.priority, l.run_at, l.job_id))),
+           where l.task_id = any (tasks) and (l.gate = 0 or (f.priority, f.run_at, f.id) <> (l.priority, l.run_at, l.job_id))),
     clock_timestamp());
   update {{.schema}}._private_jobs as j
      set job_queue_id = -1

@@ -74,24 +74,27 @@ as $$
 declare
   search       {{.schema}}._gw_claim := claim;
   plain        record;
-  queue_ids    integer[];
+  queue_ids    integer[] := array[]::integer[];
   candidates   {{.schema}}._gw_candidate[];
   without_lane bigint[];
   choice       record;
 begin
+  more := false;
   plain := {{.schema}}._gw_plain_candidates(claim, limited, greatest(wide, 50));
-  -- Queues are searched without the limited tasks of which no job can start, because the claim does not hold all of
-  -- their limits, or a gate that all of their jobs pass is full. If such a job is the first one of a queue that is
-  -- found, the queue waits.
-  search.task_ids := array(select u.id
-                             from unnest(claim.task_ids) as u (id)
-                             left join unnest(tasks) as t on t.task_id = u.id
-                            where u.id <> all (limited)
-                               or t.task_id is not null and ({{.schema}}._gw_shared_room(t.limit_ids, claim.claimed_at)).room is distinct from 0);
-  search.batch_size := wide;
-  search.queue_batch := 1;
-  queue_ids := array(select h.queue_id from unnest({{.schema}}._gw_front_queues(search, null, txid_current_snapshot())) as h);
-  more := turns_first and cardinality(queue_ids) >= wide; -- limits may hold back all of these
+  if exists (select from {{.schema}}._private_jobs as j where j.is_available and j.job_queue_id > 0) then
+    -- Queues are searched without the limited tasks of which no job can start, because the claim does not hold all of
+    -- their limits, or a gate that all of their jobs pass is full. If such a job is the first one of a queue that is
+    -- found, the queue waits.
+    search.task_ids := array(select u.id
+                               from unnest(claim.task_ids) as u (id)
+                               left join unnest(tasks) as t on t.task_id = u.id
+                              where u.id <> all (limited)
+                                 or t.task_id is not null and ({{.schema}}._gw_shared_room(t.limit_ids, claim.claimed_at)).room is distinct from 0);
+    search.batch_size := wide;
+    search.queue_batch := 1;
+    queue_ids := array(select h.queue_id from unnest({{.schema}}._gw_front_queues(search, null, txid_current_snapshot())) as h);
+    more := turns_first and cardinality(queue_ids) >= wide; -- limits may hold back all of these
+  end if;
   candidates := {{.schema}}._gw_candidates(claim, tasks, limited, plain.plain, queue_ids, most, wide);
   without_lane := array(select u.job_id from unnest(candidates) as u where u.lane_id = 0);
   if without_lane <> '{}' then

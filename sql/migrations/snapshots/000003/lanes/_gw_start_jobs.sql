@@ -38,12 +38,14 @@ begin
     returning j.id, u.starts
   )
   select array_agg(p.id) filter (where p.starts) into ids from placed as p;
-  insert into {{.schema}}._gw_queued_lanes as q (job_id, lane_id)
-  select u.job_id, u.lane_id from unnest(chosen) as u where u.starts and u.queue_id is not null and u.lane_id is not null
-      on conflict on constraint _gw_queued_lanes_pkey do update set lane_id = excluded.lane_id;
-  update {{.schema}}._private_job_queues as q
-     set locked_by = claim.worker_id, locked_at = claim.claimed_at
-   where q.id = any (array(select u.queue_id from unnest(chosen) as u where u.starts and u.queue_id is not null));
+  if exists (select from unnest(chosen) as u where u.queue_id is not null) then
+    insert into {{.schema}}._gw_queued_lanes as q (job_id, lane_id)
+    select u.job_id, u.lane_id from unnest(chosen) as u where u.starts and u.queue_id is not null and u.lane_id is not null
+        on conflict on constraint _gw_queued_lanes_pkey do update set lane_id = excluded.lane_id;
+    update {{.schema}}._private_job_queues as q
+       set locked_by = claim.worker_id, locked_at = claim.claimed_at
+     where q.id = any (array(select u.queue_id from unnest(chosen) as u where u.starts and u.queue_id is not null));
+  end if;
   gate_ids := {{.schema}}._gw_count_at_gates(array(
     select row(g.id, count(*), count(*), null, claim.claimed_at)::{{.schema}}._gw_gate_change
       from unnest(chosen) as u

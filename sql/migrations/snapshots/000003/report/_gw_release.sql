@@ -17,28 +17,30 @@ declare
   held   integer; -- how many of them the worker held
   freed  integer[];
 begin
-  perform set_config('gw.told', 't', true) where at_once; -- for the trigger's condition; every update parses it, so it is short
-  with ended as materialized (
-    select array_agg(e.queue_id) as queue_ids, array_agg(e.jobs) as counts, array_agg(e.held_at) as held_ats
-      from (select j.queue_id, count(*) as jobs, max(j.held_at) as held_at
-              from unnest(jobs) as j
-             where j.queue_id > 0
-             group by j.queue_id
-             order by j.queue_id) as e
-  ), released as (
-    update {{.schema}}._private_job_queues as q
-       set (locked_at, locked_by) = (
-             select l.locked_at, case when l.locked_at is not null then q.locked_by end
-               from (select {{.schema}}._gw_queue_locked_at(q.locked_at, e.held_ats[p.place], e.counts[p.place]) as locked_at
-                       from (select width_bucket(q.id, e.queue_ids) as place offset 0) as p) as l)
-      from ended as e
-     where q.id = any (e.queue_ids) and q.locked_by = worker_id
-    returning q.id, q.locked_at
-  )
-  select cardinality(e.queue_ids), (select count(*) from released), array(select r.id from released as r where r.locked_at is null)
-    into queues, held, freed
-    from ended as e;
-  perform set_config('gw.told', '', true) where at_once;
+  if exists (select from unnest(jobs) as j where j.queue_id > 0) then
+    perform set_config('gw.told', 't', true) where at_once; -- for the trigger's condition; every update parses it, so it is short
+    with ended as materialized (
+      select array_agg(e.queue_id) as queue_ids, array_agg(e.jobs) as counts, array_agg(e.held_at) as held_ats
+        from (select j.queue_id, count(*) as jobs, max(j.held_at) as held_at
+                from unnest(jobs) as j
+               where j.queue_id > 0
+               group by j.queue_id
+               order by j.queue_id) as e
+    ), released as (
+      update {{.schema}}._private_job_queues as q
+         set (locked_at, locked_by) = (
+               select l.locked_at, case when l.locked_at is not null then q.locked_by end
+                 from (select {{.schema}}._gw_queue_locked_at(q.locked_at, e.held_ats[p.place], e.counts[p.place]) as locked_at
+                         from (select width_bucket(q.id, e.queue_ids) as place offset 0) as p) as l)
+        from ended as e
+       where q.id = any (e.queue_ids) and q.locked_by = worker_id
+      returning q.id, q.locked_at
+    )
+    select cardinality(e.queue_ids), (select count(*) from released), array(select r.id from released as r where r.locked_at is null)
+      into queues, held, freed
+      from ended as e;
+    perform set_config('gw.told', '', true) where at_once;
+  end if;
   if pg_relation_size('{{ replace "'" "''" .schema }}._gw_limit_changes'::regclass) > 0 then
     perform {{.schema}}._gw_take_paused(freed);
     perform {{.schema}}._gw_release_gates(jobs, kind);
