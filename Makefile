@@ -63,7 +63,7 @@ soak: deps test-browser ## Run the random and timed tests for hours, and all cas
 	$(testserver) go test -count=1 -timeout 0 ./tests/go/interleave -interleave.orders=20000 -interleave.most=1000 -interleave.triples=20000 -interleave.seed=0 \
 	  -interleave.pgtap=tests/sql -model.calls=20000 -model.seed=100 -v
 	$(testserver) go test -count=1 -timeout 0 -run NoLane ./tests/go/limits -limits.jobs=20000 -v
-	$(testserver) go test -count=1 -timeout 0 -run 'TakeWhatTheModel|Mistakes|AtOnce' ./tests/go/engine -engine.worlds=200 -engine.load=2m -engine.again -v
+	$(testserver) go test -count=1 -timeout 0 -run 'TakeWhatTheModel|Mistakes|AtOnce' ./tests/go/engine -engine.worlds=200 -engine.load=2m -v
 	$(testserver) go run ./tests/go/mutants -sample 40 -least 60
 	$(testserver) go test -count=1 -timeout 0 -run Random ./tests/go/cron -cron.patterns=20000 -v
 	$(testserver) go test -count=1 -timeout 0 -run DatabaseIsPaused ./tests/go/recovery -recovery.outage=60s -v

@@ -18,7 +18,8 @@ as $$
 declare
   done bigint;
 begin
-  perform from {{.schema}}._private_jobs as j where j.id = any (job_ids) order by j.id for update;
+  -- What appears later is left: a worker may have it by then.
+  job_ids := array(select j.id from {{.schema}}._private_jobs as j where j.id = any (job_ids) order by j.id for update);
   delete from {{.schema}}._gw_cancels as c where c.job_id = any (job_ids);
   insert into {{.schema}}._gw_cancels as c (job_id, worker_id, reason)
   select j.id, j.locked_by, cancel_jobs.reason

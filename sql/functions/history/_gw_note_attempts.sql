@@ -21,8 +21,7 @@ begin
   if skip_locked then
     held := array(select j.id from {{.schema}}._private_jobs as j where j.id = any (job_ids) order by j.id for update skip locked);
   else
-    perform from {{.schema}}._private_jobs as j where j.id = any (job_ids) order by j.id for update;
-    held := job_ids;
+    held := array(select j.id from {{.schema}}._private_jobs as j where j.id = any (job_ids) order by j.id for update);
   end if;
   begin
     insert into {{.schema}}._gw_ended

@@ -78,6 +78,34 @@ func TestClaimsBesideAHeldSnapshotReadABoundedNumberOfPages(t *testing.T) {
 	}
 }
 
+// Statistics say that many jobs are in queues, in no order. They are behind the others in the index of all jobs, where
+// claims must not look for them.
+func TestStatisticsDoNotSendClaimsThroughAllJobs(t *testing.T) {
+	for name, more := range map[string][]string{
+		"jobs in queues": {`insert into gw._private_job_queues (queue_name) select 'q' || n from generate_series(1, 10000) as n`,
+			`insert into gw._private_jobs (task_id, payload, job_queue_id, priority)
+			 select t.id, '1', q.id, 1 from gw._private_tasks as t, gw._private_job_queues as q where t.identifier = 'a' order by random()`},
+		"jobs of a limit": {"select gw.set_limit('l', tasks => '{b}', max_running => 1)",
+			"select gw.add_job('b', priority => 1)",
+			`insert into gw._private_jobs (task_id, payload, job_queue_id, priority, run_at)
+			 select t.id, '1', -1, 1, now() - interval '1 hour' * random() from gw._private_tasks as t, generate_series(1, 10000) where t.identifier = 'b'`},
+	} {
+		t.Run(name, func(t *testing.T) {
+			p := newPlay(t, "select gw.add_job('a')", `insert into gw._private_jobs (task_id, payload, run_at)
+				select t.id, '1', now() - interval '1 hour' + n * interval '1 ms'
+				  from gw._private_tasks as t, generate_series(1, 20000) as n`)
+			p.do(more...)
+			p.do("alter table gw._private_jobs set (autovacuum_enabled = false)", "analyze gw._private_jobs")
+			for _, call := range []string{"select id from gw.get_job_batch('w', '{a,b}')",
+				"select gw.next_run_at('{a,b}')"} {
+				if pages := p.pages(call); pages > 300 {
+					t.Errorf("%s reads %d pages, want at most 300", call, pages)
+				}
+			}
+		})
+	}
+}
+
 // A transaction that somebody has prepared after a claim holds its limits, maybe for days: everything else goes on, and
 // doctor names it.
 func TestAPreparedTransactionHoldsOnlyItsLimits(t *testing.T) {

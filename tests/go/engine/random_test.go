@@ -20,7 +20,7 @@ import (
 var (
 	worldsFlag = flag.Int("engine.worlds", 5, "how many random `worlds` to play")
 	actsFlag   = flag.Int("engine.acts", 60, "how many `acts` each has")
-	againFlag  = flag.Bool("engine.again", false,
+	againFlag  = flag.Bool("engine.again", true,
 		"whether to check that idle workers are not told to claim again and again")
 	shrinkFlag = flag.Bool("engine.shrink", true,
 		"whether to leave out the acts that a finding does not need, for up to a minute")

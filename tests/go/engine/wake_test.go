@@ -7,6 +7,8 @@ import (
 	"time"
 
 	"github.com/jackc/pgx/v5"
+
+	"github.com/gwsql/gw/internal/pgtest"
 )
 
 // Whatever lets a waiting job start notifies the workers.
@@ -86,4 +88,32 @@ func TestWhatLetsAJobStartNotifiesWorkers(t *testing.T) {
 			}
 		})
 	}
+}
+
+// A worker that may not take the jobs of an open lane is not told to claim again at once.
+func TestALaneOfForbiddenJobsLetsAWorkerIdle(t *testing.T) {
+	p := newPlay(t, "select gw.set_limit('l', tasks => '{a}', by => 'payload:c', fair => true, max_running => 1)",
+		`select gw.add_job('a', json_build_object('c', n), flags => '{no}') from generate_series(1, 2) as n`,
+		"select gw.get_job_batch('w', batch_size => 1)")
+	for range 3 {
+		soon := pgtest.Value[*float64](t, p.pool, schema(`select extract(epoch from gw.next_run_at(null) - clock_timestamp())::float8
+			from (select count(*) from gw.get_job_batch('v', forbidden_flags => '{no}')) as claim where count = 0`))
+		if soon != nil && *soon < 0.1 {
+			t.Errorf("a claim that may take no job is followed by another one after %.3f s", *soon)
+		}
+	}
+	p.count("a worker without flags", p.claim("v", 10), 1)
+}
+
+// A lane keeps its place among the lanes that wait for a gate, and loses it with the job that had it.
+func TestALaneWhoseFirstJobWasDeletedByHandWaitsInItsNewPlace(t *testing.T) {
+	p := newPlay(t, "select gw.set_limit('all', tasks => '{a}', max_running => 2)",
+		"select gw.set_limit('keys', tasks => '{a}', by => 'payload:c', max_running => 1)",
+		`select gw.add_job('a', json_build_object('c', 'x', 'n', 'first'))`, "select gw.get_job_batch('w')",
+		`select gw.add_job('a', json_build_object('c', c, 'n', n)) from (values (0, 'u', 'second'), (1, 'y', 'deleted'), (2, 'z', 'earlier'), (3, 'y', 'later')) as j (i, c, n) order by i`,
+		"select gw.get_job_batch('v', batch_size => 10)",
+		"delete from gw._private_jobs where payload ->> 'n' = 'deleted'")
+	p.beats(2)
+	p.do("select gw.complete_job_batch('w', array(select id from gw._private_jobs where locked_by = 'w'))")
+	p.wants("the next one", p.claim("v", 1), `{"c" : "z", "n" : "earlier"}`)
 }

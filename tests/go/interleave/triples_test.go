@@ -20,6 +20,7 @@ var hotTriples = []world{
 	of("dead queue", "heartbeat", "get_job", "complete"),
 	of("dead queue", "heartbeat", "beat", "get_job_batch"),
 	of("running queue", "cancel", "beat", "fail"),
+	of("busy queue", "cancel", "preserve", "streak"),
 	of("queue", "get_job", "get_job_batch", "remove"),
 	of("suspect", "get_job_alone", "get_job_batch", "replace"),
 	of("empty", "once", "once", "get_job"),

@@ -73,8 +73,10 @@ begin
                select case when sum(l.bytes) > max_bytes then {{.schema}}._gw_within_bytes(array_agg(l.ctid), max_bytes) else array_agg(l.ctid) end
                  from (select j.ctid, case when batch_size = 1 then 0 else {{.schema}}._gw_most_bytes(j.payload) end as bytes
                          from {{.schema}}._private_jobs as j
-                        where (select not exists (select from {{.schema}}._private_jobs as q
-                                                       where q.is_available and q.job_queue_id is not null)
+                        where (select (select q.job_queue_id from {{.schema}}._private_jobs as q
+                                        where q.is_available and q.job_queue_id is not null
+                                        order by q.job_queue_id -- by _gw_queue_heads, whatever the statistics are
+                                        limit 1) is null
                                       and not exists (select from {{.schema}}._gw_suspects as s where s.job_id > 0)) -- any, by the index
                           and j.is_available and j.job_queue_id is null
                           and (j.xmax = '0' or {{.schema}}._gw_is_free(j.xmax, snapshot))

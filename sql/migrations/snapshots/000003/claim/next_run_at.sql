@@ -100,7 +100,8 @@ begin
     first := {{.schema}}._gw_next_due(task_ids, from_place, entries);
     exit when first.is_ours is not false or first.run_at > now() + interval '1 second';
   end loop;
-  if {{.schema}}._gw_has_limits() or exists (select from {{.schema}}._private_jobs as j where j.is_available and j.job_queue_id = -1) then
+  if {{.schema}}._gw_has_limits()
+     or (select true from {{.schema}}._private_jobs as j where j.is_available and j.job_queue_id = -1 order by j.task_id limit 1) then -- by _gw_incoming_jobs
     return least(look_at, first.run_at, {{.schema}}._gw_next_limited_at({{.schema}}._gw_served_tasks(
                    row(null, task_ids, null, null, null, clock_timestamp(), null, null, null)::{{.schema}}._gw_claim)),
                  (select min(p.until) from {{.schema}}._gw_pauses as p where p.until > clock_timestamp() and p.until < 'infinity'));

@@ -130,7 +130,7 @@ begin
   -- wait, which is still open, or incoming, for everybody else.
   if gate_ids is not null
      and (exists (select from {{.schema}}._gw_lanes as l where l.gate is null)
-          or exists (select from {{.schema}}._private_jobs as j where j.is_available and j.job_queue_id = -1)
+          or (select true from {{.schema}}._private_jobs as j where j.is_available and j.job_queue_id = -1 order by j.task_id limit 1) -- by _gw_incoming_jobs
           or exists (select from unnest(gate_ids) as u (id)
                       where (select true from {{.schema}}._gw_lanes as l where l.gate > 0 and l.gate = u.id limit 1))) then
     perform {{.schema}}._gw_wake(1);
