@@ -21,8 +21,7 @@ begin
     left join lateral (
            select l.queue_name, l.strict, l.room_at from {{.schema}}._gw_suspects as l where l.job_id = j.id offset 0) as s on true
    where j.is_available and j.job_queue_id = -2
-     and {{.schema}}._gw_suits_claim(j.run_at, j.task_id, j.flags, claim)
-     and (s.strict is not true or not no_strict)
+     and {{.schema}}._gw_suits_claim(j.run_at, j.task_id, j.flags, claim) and (s.strict is not true or not no_strict)
      and not exists (select
                        from {{.schema}}._private_job_queues as q
                       where q.queue_name = s.queue_name and q.locked_at is not null)

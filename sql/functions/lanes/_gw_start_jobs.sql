@@ -71,28 +71,28 @@ begin
   if lane_ids = '{}' then
     return null;
   end if;
-  with placed as (
-    update {{.schema}}._gw_lanes as l
-       set gate      = case when f.id is null then 0
-                            else (select min(r.gate_id) from {{.schema}}._gw_gate_rooms(l.gates, _gw_place_lanes.at) as r where r.room = 0) end,
-           priority  = f.priority,
-           run_at    = f.run_at,
-           job_id    = f.id,
-           running   = coalesce(g.running, 0),
-           served_at = coalesce(g.served_at, l.served_at)
+  with new as materialized (
+    select l.ctid, f.priority, f.run_at, f.id, coalesce(g.running, 0) as running, coalesce(g.served_at, l.served_at) as served_at,
+           case when f.id is null then 0
+                else (select min(r.gate_id) from {{.schema}}._gw_gate_rooms(l.gates, _gw_place_lanes.at) as r where r.room = 0) end as gate
       from (select distinct u.id from unnest(lane_ids) as u (id)) as u
-     cross join lateral (select o.ctid, o.fair_gate from {{.schema}}._gw_lanes as o where o.id = u.id offset 0) as o
-      left join lateral (select g.running, g.served_at from {{.schema}}._gw_gates as g where g.id = o.fair_gate offset 0) as g on true
+     cross join lateral (select l.ctid, l.* from {{.schema}}._gw_lanes as l where l.id = u.id offset 0) as l
+      left join lateral (select g.running, g.served_at from {{.schema}}._gw_gates as g where g.id = l.fair_gate offset 0) as g on true
       left join lateral (
             select j.priority, j.run_at, j.id
               from {{.schema}}._private_jobs as j
              where j.is_available and j.job_queue_id = u.id
              order by j.priority, j.run_at, j.id
              limit 1) as f on true
-     where l.ctid = o.ctid
-    returning l.gate
+  ), placed as (
+    update {{.schema}}._gw_lanes as l
+       set gate = n.gate, priority = n.priority, run_at = n.run_at, job_id = n.id, running = n.running, served_at = n.served_at
+      from new as n
+     where l.ctid = n.ctid
+       and (l.gate, l.priority, l.run_at, l.job_id, l.running, l.served_at)
+           is distinct from (n.gate, n.priority, n.run_at, n.id, n.running, n.served_at)
   )
-  select array_agg(distinct p.gate) into gate_ids from placed as p where p.gate > 0;
+  select array_agg(distinct n.gate) into gate_ids from new as n where n.gate > 0;
   return gate_ids;
 end;
 $$;

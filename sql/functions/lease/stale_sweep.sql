@@ -38,10 +38,7 @@ comment on function {{.schema}}.stale_sweep(interval) is
 -- Locks: the row of this work, or returns false if another transaction holds it; then what _gw_drop_spent and
 -- _gw_pack_history lock.
 create or replace function {{.schema}}.tidy()
-  returns boolean
-  language plpgsql
-  set search_path = pg_catalog, pg_temp
-  set jit = off
+  returns boolean language plpgsql set search_path = pg_catalog, pg_temp set jit = off
 as $$
 begin
   if not {{.schema}}._gw_begin_turn('tidy', clock_timestamp() - {{.schema}}.setting('stale_sweep_every')::interval) then

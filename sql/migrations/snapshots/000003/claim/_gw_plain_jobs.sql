@@ -32,8 +32,7 @@ begin
         from (select j.priority, j.run_at, j.id, j.ctid
                 from {{.schema}}._private_jobs as j
                where j.is_available and j.job_queue_id is null and (j.priority, j.run_at, j.id) >= (first.priority, first.run_at, first.id)
-                 and j.priority <= last
-                 and {{.schema}}._gw_may_lock(j.xmax, snapshot)
+                 and j.priority <= last and {{.schema}}._gw_may_lock(j.xmax, snapshot)
                  and {{.schema}}._gw_suits_claim(j.run_at, j.task_id, j.flags, claim)
                order by j.priority, j.run_at, j.id
                limit room - cardinality(places)
@@ -43,8 +42,7 @@ begin
         select row(j.priority, j.run_at, j.id, null)::{{.schema}}._gw_place
           from {{.schema}}._private_jobs as j
          where j.is_available and j.job_queue_id is null and (j.priority, j.run_at, j.id) >= (first.priority, first.run_at, first.id)
-           and j.priority <= last
-           and {{.schema}}._gw_may_lock(j.xmax, snapshot)
+           and j.priority <= last and {{.schema}}._gw_may_lock(j.xmax, snapshot)
            and {{.schema}}._gw_suits_claim(j.run_at, j.task_id, j.flags, claim)
          order by j.priority, j.run_at, j.id
          limit room - cardinality(plain));

@@ -87,10 +87,9 @@ begin
                        order by j.priority, j.run_at, j.id
                        limit least(l.deep, case when r.room = 0 then 1 else r.room end)) as j) as j on true
        where j.id is not null
-          or not exists (select from {{.schema}}._private_jobs as j where j.is_available and j.job_queue_id = l.id)
-          or exists (select from {{.schema}}._private_jobs as j -- somebody has locked it
-                      where j.is_available and j.job_queue_id = l.id
-                        and {{.schema}}._gw_suits(j.run_at, j.task_id, j.flags, claim.due, null, claim.forbidden_flags, claim.task_flags))
+          or (select bool_or({{.schema}}._gw_suits(j.run_at, j.task_id, j.flags, claim.due, null, claim.forbidden_flags, claim.task_flags))
+                from {{.schema}}._private_jobs as j
+               where j.is_available and j.job_queue_id = l.id) is not false -- somebody has locked one, or there is none
     ), first as (
       select j.*, case when j.fair_limit is null then j.run_at else max(j.run_at) over before end as comes_at,
              case when j.fair_limit is null then 0 else row_number() over before end as turn

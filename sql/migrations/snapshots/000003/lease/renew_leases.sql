@@ -30,8 +30,7 @@ begin
   due := array(
     select row(l.id, l.job_queue_id, l.locked_at)::{{.schema}}._gw_ended_job
       from {{.schema}}._private_jobs as l
-     where l.id = any (job_ids)
-       and l.locked_by = worker_id
+     where l.id = any (job_ids) and l.locked_by = worker_id
        and l.locked_at < {{.schema}}._gw_before(renewed_at, older_than)
        and {{.schema}}._gw_lease(l.locked_at) = leases[width_bucket(l.id, job_ids)]
      order by l.id

@@ -14,8 +14,7 @@ declare
 begin
   with gone as (
     delete from {{.schema}}._private_jobs as j
-     where j.id = any (job_ids)
-       and j.locked_by = worker_id
+     where j.id = any (job_ids) and j.locked_by = worker_id
        and coalesce((select {{.schema}}._gw_locked_at(lease)), j.locked_at) = j.locked_at
     returning j.id, j.job_queue_id, j.locked_at
   )

@@ -31,8 +31,7 @@ begin
   return array(
     select row(j.id, j.job_queue_id, j.locked_at)::{{.schema}}._gw_ended_job
       from {{.schema}}._private_jobs as j
-     where j.id = any (job_ids)
-       and j.locked_by is not distinct from worker_id
+     where j.id = any (job_ids) and j.locked_by is not distinct from worker_id
        and {{.schema}}._gw_is_held(j.locked_at, leases[width_bucket(j.id, job_ids)])
      order by j.id
        for no key update);

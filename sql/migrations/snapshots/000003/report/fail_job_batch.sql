@@ -49,16 +49,13 @@ begin
   end if;
 
   reported := array(
-    select row(
-             (f.failure ->> 'id')::bigint,
-             (f.failure ->> 'lease')::bigint,
+    select row((f.failure ->> 'id')::bigint, (f.failure ->> 'lease')::bigint,
              coalesce(case when mark is null then f.failure ->> 'message'
                            else {{.schema}}._gw_without_marks(f.failure ->> 'message', mark) end, 'The worker gave no reason.'),
              coalesce((f.failure ->> 'retry_at')::timestamptz,
                       {{.schema}}._gw_after_seconds(now(), (f.failure ->> 'retry_in')::double precision)),
              case when mark is null then f.failure -> 'payload'
-                  else replace((f.failure -> 'payload')::text, mark, E'\\u')::json end,
-             false,
+                  else replace((f.failure -> 'payload')::text, mark, E'\\u')::json end, false,
              (f.failure ->> 'permanent')::boolean)::{{.schema}}._gw_outcome
       from json_array_elements(failures) as f (failure));
   perform {{.schema}}._gw_check_outcomes(array(select r.job_id from unnest(reported) as r), null);
