@@ -112,7 +112,7 @@ begin
      where g.limit_id = new.id and g.theoretic_at > at and (g.rate is null or re_keyed);
   end if;
   if re_keyed then
-    owed_to := greatest(owed_to, (select max(g.theoretic_at) from {{.schema}}._gw_gates as g where g.limit_id = new.id));
+    owed_to := greatest(owed_to, (select max(g.theoretic_at) from {{.schema}}._gw_gates as g where g.limit_id = new.id and not g.is_total));
     update {{.schema}}._gw_gates as g
        set theoretic_at = owed_to, closed_until = 'epoch', max_running = null, rate = null, per = null, burst = null
      where g.limit_id = new.id and not g.is_total;

@@ -58,7 +58,7 @@ begin
            theoretic_at = coalesce(greatest(g.theoretic_at, c.served_at) + (
                             select {{.schema}}._gw_charge(c.charged, coalesce(g.rate, l.rate), coalesce(g.per, l.per))
                               from {{.schema}}._gw_limits as l
-                             where l.id = g.limit_id), g.theoretic_at) -- without a rate
+                             where l.id = g.limit_id and not g.is_total), g.theoretic_at) -- without a rate
       from unnest(changes) as c
      cross join lateral (select o.ctid from {{.schema}}._gw_gates as o where o.id = c.gate_id offset 0) as o
      where g.ctid = o.ctid
