@@ -23,7 +23,10 @@ select results_eq($$ select a.payload::text from get_job_alone('worker', beside 
                   'a worker that has claimed one beside its jobs claims another after an interval');
 
 select return_job('worker', id) from _private_jobs where locked_by = 'worker';
-update _gw_suspects set room_at = case job_id when 1 then now() - _gw_beat_every() end, strict = job_id = 3;
+update _gw_suspects as s
+   set room_at = case p.payload #>> '{}' when '1' then now() - _gw_beat_every() end, strict = p.payload #>> '{}' = '3'
+  from _private_jobs as p
+ where p.id = s.job_id;
 select is(make_room(), _gw_beat_every(), 'room is made again');
 update _gw_suspects set room_at = room_at - 12 * _gw_beat_every();
 select is(make_room(), null, 'but not for one that is strict before twelve intervals');
