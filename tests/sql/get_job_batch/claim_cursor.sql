@@ -104,14 +104,11 @@ select is(pg_temp.claimed(), null, 'it does not look in front before the time fo
 select pg_temp.at('c', '1 ms', '-1 us');
 select is(pg_temp.claimed(), 'a1', 'but then');
 
-set local track_functions = 'all';
-create function pg_temp.calls(name text) returns bigint language sql as $$
-  select coalesce(sum(f.calls), 0)::bigint from pg_stat_xact_user_functions as f where f.funcname = name
-$$;
+\ir ../calls.psql
 select pg_temp.undo(), pg_temp.at('b', '1 ms', '0'), pg_temp.skips(107);
-select is(pg_temp.claimed() || pg_temp.calls('_gw_put_claim_cursor'), 'b10', 'a claim that skips few entries puts no cursor');
+select is(pg_temp.claimed() || pg_temp.calls('{_gw_put_claim_cursor}'), 'b10', 'a claim that skips few entries puts no cursor');
 select pg_temp.undo(), pg_temp.at('b', '1 ms', '0');
-select is(pg_temp.claimed(most => 20) || pg_temp.calls('_gw_take_turn'), 'b1 c10', 'one of 20 jobs takes no turn');
+select is(pg_temp.claimed(most => 20) || pg_temp.calls('{_gw_take_turn}'), 'b1 c10', 'one of 20 jobs takes no turn');
 
 create or replace function _gw_take_turn() returns boolean language sql as $$ select false $$;
 select pg_temp.undo(), pg_temp.at('b', '1 ms', '0');

@@ -17,10 +17,7 @@ $$;
 create function pg_temp.front(claim _gw_claim, before text default null) returns bigint language sql as $$
   select cardinality(_gw_front_queues(claim, pg_temp.place(before), null))
 $$;
-set local track_functions = 'all';
-create function pg_temp.calls(name text) returns bigint language sql as $$
-  select coalesce(sum(f.calls), 0)::bigint from pg_stat_xact_user_functions as f where f.funcname = name
-$$;
+\ir ../calls.psql
 
 -- Of queues.
 select add_job('task', queue_name => 'a', job_key => 'a'), add_job('task', queue_name => 'b', job_key => 'b');
@@ -30,11 +27,11 @@ select is(pg_temp.queues(t.queue_ids) || t.is_all, 'atrue', 'the same by tasks, 
 select count(*) from add_jobs(array(select row('task', null, 'busy', null, null, null, -1, null)::job_spec from generate_series(1, 15)));
 update _private_job_queues set locked_at = now(), locked_by = 'other' where queue_name = 'busy';
 select is(pg_temp.front(pg_temp.claim(1)), 1::bigint, 'a job behind a busy queue');
-select is(pg_temp.calls('_gw_next_queues'), 0::bigint, 'is enough: no other look is needed');
+select is(pg_temp.calls('{_gw_next_queues}'), 0::bigint, 'is enough: no other look is needed');
 select count(*) from add_jobs(array(select row('task', null, 'busy', null, null, null, 5, null)::job_spec from generate_series(1, 50)));
 select count(*) from add_jobs(array(select row('other', null, 'q' || n, null, null, null, -1, null)::job_spec from generate_series(1, 20) as n));
 select is(pg_temp.front(pg_temp.claim(2)), 2::bigint, 'jobs behind those of another task');
-select is(pg_temp.calls('_gw_next_queues'), 1::bigint, 'are enough: no look at all queues');
+select is(pg_temp.calls('{_gw_next_queues}'), 1::bigint, 'are enough: no look at all queues');
 select is(t.is_all, false, 'if as many jobs are found as are looked for, there may be more') from _gw_queues_by_task(pg_temp.claim(2), row(9, now(), 1, null)::_gw_place) as t;
 delete from _private_jobs;
 select count(*) from add_jobs(array(select row('task', null, 'a', null, null, null, -1, null)::job_spec from generate_series(1, 20)));
@@ -110,7 +107,7 @@ select is(h.streak is null and h.width is null, true, 'only a queue is a streak'
 select is(_gw_is_free(((c.id + 2147483648) & 4294967295)::text::xid, (c.id || ':' || c.id + 1 || ':')::txid_snapshot), false,
           'a transaction that is half of all others away') from txid_current() as c (id);
 select _gw_new_claim('worker', null, 1, null, now(), '{"task": ["flag"]}', null, 1), fail_job_batch('worker', '[{"id": 1}]');
-select is(pg_temp.calls('_gw_mark_escapes') + pg_temp.calls('_gw_odd_escapes'), 0::bigint, 'escapes are looked for where there are any');
+select is(pg_temp.calls('{_gw_mark_escapes,_gw_odd_escapes}'), 0::bigint, 'escapes are looked for where there are any');
 
 select * from finish();
 rollback;

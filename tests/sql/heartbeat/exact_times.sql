@@ -16,10 +16,10 @@ select count(*) from get_job_batch('other');
 update _gw_workers set last_seen_at = now() - interval '1 minute' where id = 'other';
 update _private_jobs set locked_at = now() - interval '2 minutes';
 
-set local track_functions = 'all';
+\ir ../calls.psql
 select results_eq($$ select * from pg_temp.beat_exactly('1 minute') as (died text[], freed bigint) $$, $$ values ('{}'::text[], 0::bigint) $$,
                   'one that has been silent for dead_after is not dead');
-select is((select calls from pg_stat_xact_user_functions where funcname = '_gw_recover_workers'), null, 'nobody looks at its jobs');
+select is(pg_temp.calls('{_gw_recover_workers}'), 0::bigint, 'nobody looks at its jobs');
 select results_eq($$ select r.died, r.freed from _gw_recover_workers('1 minute') as r $$, $$ values ('{}'::text[], 0::bigint) $$,
                   'nor does who is asked to');
 select is(pg_stat_get_xact_tuples_inserted('_gw_recovery'::regclass), 0::bigint, 'no pass begins');

@@ -10,10 +10,7 @@ insert into claimed select id, lease from get_job_batch('worker', batch_size => 
 insert into claimed select id, lease from get_job_batch('worker');
 select register_worker('worker');
 
-create function pg_temp.calls(functions text[]) returns bigint language sql as $$
-  select coalesce(sum(f.calls), 0)::bigint from pg_stat_xact_user_functions as f where f.funcname = any (functions)
-$$;
-set local track_functions = 'all';
+\ir ../calls.psql
 select fail_job('worker', id, 'once', lease, retry_in => interval '0') from claimed order by id limit 1;
 delete from claimed where id = (select min(id) from claimed);
 select complete_job_batch('worker', array_agg(id order by id), array_agg(lease order by id)) from claimed;

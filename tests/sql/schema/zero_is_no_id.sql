@@ -4,10 +4,7 @@ begin;
 select plan(27);
 set local search_path = graphile_worker, public;
 
-set local track_functions = 'all';
-create function pg_temp.calls(functions text[]) returns bigint language sql as $$
-  select coalesce(sum(f.calls), 0)::bigint from pg_stat_xact_user_functions as f where f.funcname = any (functions)
-$$;
+\ir ../calls.psql
 create function pg_temp.claim(tasks text[] default null) returns _gw_claim language sql as $$
   select _gw_new_claim('worker', tasks, 1, null, now(), null, null, 1)
 $$;
