@@ -1,6 +1,6 @@
 -- A pause, and the time for which a lane is closed, end at their time, not after it.
 begin;
-select plan(16);
+select plan(19);
 set local search_path = graphile_worker, public;
 \ir ../clock.psql
 
@@ -53,8 +53,17 @@ select is(pg_temp.claimed('{limited}'), '{"k":5}', 'it is open');
 select pause('other');
 select _gw_hide_jobs();
 select pg_temp.changed('_gw_pauses') as written \gset
-select _gw_hide_jobs();
+select is(_gw_hide_jobs(), false, 'a keeper that has gone over all jobs is done');
 select is(pg_temp.changed('_gw_pauses'), :'written'::bigint, 'a pause is written if a keeper goes on, only then');
+
+-- A pause of a task that has ended, and queues with long names.
+select add_job('other');
+\ir ../calls.psql
+delete from _gw_pauses;
+update _private_jobs set job_queue_id = -1 where locked_at is null;
+select _gw_hide_jobs();
+select is(pg_temp.calls('{_gw_wake}'), 1::bigint, 'jobs that are not hidden any more are told');
+select lives_ok($$ select pause(queue => repeat('q', 128)) $$, 'a queue may have a name of 128 characters');
 
 select * from finish();
 rollback;
