@@ -47,9 +47,9 @@ select results_eq($$ select r.died, r.more from _gw_recover_workers('1 minute', 
 select pg_temp.kill('other');
 select results_eq($$ select r.died, r.more from _gw_recover_workers('1 minute', 1) as r $$, $$ values ('{}'::text[], true) $$, 'another one');
 select is((select count(*) from _gw_recovery), 1::bigint, 'of the same pass');
-select results_eq($$ select r.died, r.more from _gw_recover_workers('1 minute', 2) as r $$, $$ values ('{worker}'::text[], false) $$, 'its last one, for its worker');
+select results_eq($$ select r.died, r.more from _gw_recover_workers('1 minute', 3) as r $$, $$ values ('{worker}'::text[], false) $$, 'its last one, for its worker');
 select is((select count(*) from _gw_suspects), 0::bigint, 'a job that has no attempt left is no suspect');
-select results_eq($$ select r.died, r.more from _gw_recover_workers('1 minute', 2) as r $$, $$ values ('{other}'::text[], false) $$, 'the next pass is for the other');
+select results_eq($$ select r.died, r.more from _gw_recover_workers('1 minute', 3) as r $$, $$ values ('{other}'::text[], false) $$, 'the next pass is for the other');
 
 select * from finish();
 rollback;
