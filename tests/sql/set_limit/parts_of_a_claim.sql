@@ -1,6 +1,6 @@
 -- What the parts of a claim under limits return at their bounds.
 begin;
-select plan(44);
+select plan(50);
 set local search_path = graphile_worker, public;
 \ir ../clock.psql
 
@@ -149,6 +149,42 @@ update _gw_gates set running = 0;
 delete from _gw_lanes where task_id <> pg_temp.task('sum');
 select _gw_open_lanes(array(select id from _gw_gates), pg_temp.limited('sum'), 9, now());
 select is(pg_temp.lanes('open'), 1::bigint, 'when it has ended as many lanes open as there is room');
+
+-- How far a claim looks.
+delete from _private_jobs;
+delete from _gw_lanes;
+select drop_limit(name) from _gw_limits;
+select set_limit('fair', '{turns}', by => 'payload:k', max_running => 1, fair => true);
+select add_job('turns', '{"k":1}') from generate_series(1, 10);
+select is(cardinality(_gw_incoming_candidates(pg_temp.claim(), pg_temp.limited('turns'), 1)), 10, 'at hundreds of jobs that take turns');
+select count(*) from get_job_batch('worker', '{turns}', 1);
+update _gw_gates set running = 0;
+update _gw_lanes set gate = null, running = 0;
+select is(cardinality(_gw_lane_candidates(pg_temp.claim(), pg_temp.limited('turns'), 5, 1)), 1, 'at as many jobs of a lane as there is room');
+insert into _gw_lanes (id, task_id, generation, gates, gate, priority, run_at, job_id)
+select -n - 1000, l.task_id, l.generation, l.gates || n, null, l.priority, l.run_at, l.job_id from _gw_lanes as l, generate_series(1001, 1003) as n;
+select is(cardinality(_gw_lane_candidates(pg_temp.claim(), pg_temp.limited('turns'), 5, 1)), 4, 'and at twenty lanes');
+delete from _gw_lanes where id < -1000;
+update _private_jobs set job_queue_id = -1 where locked_at is null;
+select set_limit('fair', '{turns}', by => 'payload:k', max_running => 1);
+update _private_jobs set locked_at = null, locked_by = null, job_queue_id = -1;
+select _gw_make_lanes(pg_temp.limited('turns'), array(select id from _private_jobs));
+update _gw_lanes as l set gate = null, priority = j.priority, run_at = j.run_at, job_id = j.id from (select * from _private_jobs order by id limit 1) as j;
+select is(array(select c.parks from unnest(_gw_incoming_candidates(pg_temp.claim(3), pg_temp.limited('turns'), 3)) as c order by c.job_id limit 1), '{t}',
+          'the first job of a lane that has come back goes into it');
+
+delete from _private_jobs;
+delete from _gw_lanes;
+update _gw_gates set running = 0;
+select set_limit('fair', '{turns}', by => 'payload:k', max_running => 1, fair => true);
+select count(*) from add_jobs(array(select row('turns', json_build_object('k', n % 2), null, null, null, null, null, null)::job_spec from generate_series(1, 700) as n));
+select is((select count(*) from get_job_batch('worker', '{turns}', 1)), 1::bigint, 'one starts in the third round, however many come in');
+delete from _private_jobs;
+delete from _gw_lanes;
+update _gw_gates set running = 1;
+select add_job('turns', '{"k":1}', 'front', priority => -1) from generate_series(1, 20);
+select add_job('plain', queue_name => 'back');
+select is((select count(*) from get_job_batch('worker', null, 1)), 1::bigint, 'the queue behind one that a limit holds back is found');
 
 select * from finish();
 rollback;
