@@ -34,7 +34,7 @@ func main() {
 	only := flag.String("only", "", "a `regexp` of file:line: function: rule: changed line")
 	seed := flag.Uint64("seed", 0, "the `seed` of the sample; 0 draws one")
 	parallel := flag.Int("parallel", 2, "how `many` mutants are tested at once")
-	effort := flag.Int("effort", 2, "1: pgTAP and some seconds of tests/go/engine; 2: all of that; 3: all pgTAP files that call it, and other packages")
+	effort := flag.Int("effort", 2, "1: some pgTAP files that call it and seconds of tests/go/engine; 2: all of both; 3: other packages, too")
 	least := flag.Float64("least", 100, "how many `percent` must be found or explained")
 	flag.Parse()
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)

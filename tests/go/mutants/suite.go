@@ -43,7 +43,7 @@ const costly = "Pages|EmptyTables|Prepared|Thousand|ManyIdle|Fast$|ManyThatMayNo
 // recorded keeps doctor from telling that a function was replaced.
 const recorded = "\nselect graphile_worker._gw_record_installed()"
 
-// most is how many pgTAP files run for each mutant, unless all do.
+// most is how many pgTAP files run for each mutant at effort 1.
 const most = 80
 
 // patience is how much longer than without a mistake a test may take, which then hangs.
@@ -67,6 +67,7 @@ type suite struct {
 // file is a pgTAP file.
 type file struct {
 	path  string
+	text  string
 	took  time.Duration
 	calls map[string]bool
 	kills int
@@ -107,7 +108,18 @@ func newSuite(ctx context.Context, effort int) (_ *suite, err error) {
 	if err := s.exec(ctx, base+"_pgtap", "create extension pgtap; create publication gw_test_all for all tables"); err != nil {
 		return nil, err
 	}
-	return s, s.measure()
+	if err := s.measure(); err != nil {
+		return nil, err
+	}
+	for _, p := range packages {
+		if p.effort > s.effort {
+			continue
+		}
+		if problem := s.gotest(ctx, base, p.dir, p.args); problem != "" {
+			return nil, fmt.Errorf("%s fails without a mistake", problem)
+		}
+	}
+	return s, nil
 }
 
 func (s *suite) binary(dir string) string {
@@ -139,9 +151,11 @@ func (s *suite) measure() error {
 		return err
 	}
 	err = filepath.WalkDir("tests/sql", func(path string, _ fs.DirEntry, err error) error {
-		if filepath.Ext(path) == ".sql" {
-			s.files = append(s.files, &file{path: path})
+		if err != nil || filepath.Ext(path) != ".sql" {
+			return err
 		}
+		text, err := os.ReadFile(path)
+		s.files = append(s.files, &file{path: path, text: string(text)})
 		return err
 	})
 	if err != nil {
@@ -233,6 +247,9 @@ func (s *suite) of(function string) (some []*file) {
 		if strings.Contains(function, filepath.Base(filepath.Dir(f.path))) {
 			score *= 3
 		}
+		if strings.Contains(f.text, function+"(") { // calls it itself
+			score *= 10
+		}
 		return score / float64(20+len(f.calls))
 	}
 	slices.SortFunc(some, func(a, b *file) int { return cmp.Compare(score(b), score(a)) })
@@ -250,7 +267,7 @@ func (s *suite) test(ctx context.Context, m *mutant) (by string, err error) {
 		return "its definition", nil //nolint:nilerr // that is what was to be found
 	}
 	for n, f := range s.of(m.function) {
-		if n == most && s.effort < 3 {
+		if n == most && s.effort < 2 {
 			break
 		}
 		if problem := s.pgtap(ctx, database, f, "-c statement_timeout=10s"); problem != "" {
