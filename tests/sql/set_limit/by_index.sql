@@ -4,7 +4,7 @@ select plan(7);
 set local search_path = graphile_worker, public;
 
 create function pg_temp.scanned(tables text[]) returns text[] language sql as $$
-  select array(select c.relname from pg_class as c
+  select array(select c.relname::text from pg_class as c
                 where c.relnamespace = 'graphile_worker'::regnamespace and c.relname = any (tables) and pg_stat_get_xact_numscans(c.oid) > 0
                 order by c.relname)
 $$;
