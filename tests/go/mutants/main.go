@@ -4,9 +4,10 @@
 //	go run ./tests/go/testserver -- go run ./tests/go/mutants [-sample 60] [-only 'REGEXP'] [-effort 1]
 //
 // The tests are pgTAP files that call the changed function, then those of tests/go/engine, then, at -effort 3, those of
-// other packages. A mutant that they do not find must be in survivors.txt, with a reason. The program exits with 1 if
-// fewer than -least percent are found or explained, if a mutant of that table is found, or if an entry of it names no
-// mutant. The functions must be those of the migrations: run make snapshot after a change.
+// other packages. A test finds a mutant if it fails twice. A mutant that they do not find must be in survivors.txt, with
+// a reason. The program exits with 1 if fewer than -least percent are found or explained, if a mutant of that table is
+// found, or if an entry of it names no mutant. The functions must be those of the migrations: run make snapshot after a
+// change.
 package main
 
 import (
