@@ -64,7 +64,7 @@ soak: deps test-browser ## Run the random and timed tests for hours, and all cas
 	  -interleave.pgtap=tests/sql -model.calls=20000 -model.seed=100 -v
 	$(testserver) go test -count=1 -timeout 0 -run NoLane ./tests/go/limits -limits.jobs=20000 -v
 	$(testserver) go test -count=1 -timeout 0 -run 'TakeWhatTheModel|Mistakes|AtOnce' ./tests/go/engine -engine.worlds=200 -engine.load=2m -v
-	$(testserver) go run ./tests/go/mutants -sample 40 -least 60
+	$(testserver) go run ./tests/go/mutants -sample 40 -least 95
 	$(testserver) go test -count=1 -timeout 0 -run Random ./tests/go/cron -cron.patterns=20000 -v
 	$(testserver) go test -count=1 -timeout 0 -run DatabaseIsPaused ./tests/go/recovery -recovery.outage=60s -v
 	$(testserver) go test -count=1 -timeout 0 -run ConnectionsAreCut ./tests/go/recovery -recovery.cut=16000 -v

@@ -161,3 +161,33 @@ func TestEachSchemaHasAKeeperOfItsOwn(t *testing.T) {
 		t.Error("one schema's keeper keeps the other's out")
 	}
 }
+
+// A sweep and a recovery skip what somebody has locked, also the row of a queue, such as a pause in an open transaction.
+func TestASweepDoesNotWaitForALockedQueue(t *testing.T) {
+	for name, call := range map[string]string{
+		"sweep":    "select graphile_worker.reset_stale_locks()",
+		"recovery": "select freed from graphile_worker._gw_recover_workers('1 minute')", // what a heartbeat does beside its errors
+	} {
+		t.Run(name, func(t *testing.T) {
+			d := newDatabase(t)
+			admin, keeper := d.session(), d.session()
+			keeper.exec("select graphile_worker.register_worker('dead')")
+			keeper.exec("select graphile_worker.add_job('task', queue_name => 'q')")
+			keeper.exec("select graphile_worker.get_job('dead')")
+			keeper.kill("dead")
+			for _, table := range []string{"_private_jobs", "_private_job_queues"} {
+				keeper.exec("update graphile_worker." + table + " set locked_at = now() - interval '5 hours'")
+			}
+			admin.exec("begin")
+			admin.exec("select graphile_worker.pause(queue => 'q')")
+			keeper.exec("set lock_timeout = '1s'")
+			if freed := all[int64](keeper, call)[0]; freed != 0 {
+				t.Errorf("%d jobs of the locked queue are freed", freed)
+			}
+			admin.exec("rollback")
+			if freed := all[int64](keeper, call)[0]; freed != 1 {
+				t.Errorf("then %d jobs are freed", freed)
+			}
+		})
+	}
+}

@@ -12,7 +12,7 @@ import (
 var everything = []string{
 	"select gw.set_setting('dead_after', '1 minute')",
 	"create or replace function gw._gw_serving_since() returns timestamptz language sql as $$ select '-infinity'::timestamptz $$",
-	"select gw.register_worker(w) from unnest('{keeper,dead,w}'::text[]) as w",
+	"select gw.register_worker(w) from unnest('{keeper,dead,w,ahead}'::text[]) as w",
 	"select gw.keep_task('c', interval '1 day')",
 	"select gw.set_limit('l', tasks => '{a}', by => 'payload:c', max_running => 2)",
 	"select gw.set_limit('m', tasks => '{a,b}', max_running => 9)",
@@ -26,6 +26,8 @@ var everything = []string{
 	"select gw.set_limit('dropped', tasks => '{f}', by => 'payload:c', max_running => 1)",
 	`select gw.add_job('f', '{"c":1}') from generate_series(1, 3)`,
 	"select gw.get_job_batch('w', '{f}', 9)", "select gw.drop_limit('dropped')", "select gw.pause('d')",
+	"select gw.add_job('g', to_json(n)) from generate_series(1, 3) as n",
+	"select gw.set_limit('n', tasks => '{g}', max_running => 9)", "select gw.add_job('g', to_json(n)) from generate_series(4, 6) as n",
 	"select gw.pause(queue => 'paused')", "select gw.pause('e', until => clock_timestamp() + interval '1 ms')",
 	"select gw.pause(queue => 'q1', until => clock_timestamp() + interval '1 ms')",
 	"select gw.pause(limit_name => 'm', until => clock_timestamp() + interval '1 ms')",
@@ -38,6 +40,15 @@ var everything = []string{
 	"update gw._private_jobs set job_queue_id = -2 where id in (select job_id from gw._gw_suspects)",
 	"select gw.cancel_jobs(array(select id from gw._private_jobs where locked_by = 'w'))",
 	"update gw._private_jobs set job_queue_id = -77 where id = (select max(id) from gw._private_jobs where is_available and job_queue_id <= -16)",
+	"select gw.add_job('c', '1', 'orphaned', job_key => 'of an orphaned queue')", "select gw.remove_job('of an orphaned queue')",
+	"update gw._private_job_queues set locked_at = now() - interval '5 hours', locked_by = 'dead' where queue_name = 'orphaned'",
+	"insert into gw._gw_suspects (job_id) values (1000001)", // has ended
+	"insert into gw._gw_cancels (job_id, worker_id) values (1000001, 'w')",
+	"select gw.add_job('c', '\"retired\"')", "select gw.add_job('c', '\"failed\"')",
+	"update gw._private_jobs set attempts = max_attempts + 1 where payload::text = '\"retired\"'",
+	"update gw._private_jobs set attempts = max_attempts, job_queue_id = -2 where payload::text = '\"failed\"'",
+	"insert into gw._gw_suspects (job_id) select id from gw._private_jobs where payload::text = '\"failed\"'",
+	"update gw._gw_workers set last_seen_at = clock_timestamp() + interval '1 hour' where id = 'ahead'",
 	"update gw._gw_turns set last_at = 'epoch'",
 	"update gw._gw_workers set last_seen_at = clock_timestamp(), beating_since = clock_timestamp() - interval '2 minutes' where id = 'keeper'",
 }
@@ -45,28 +56,54 @@ var everything = []string{
 // Claims, heartbeats and sweeps wait for nobody who has rows locked, such as an operator's statement in an open
 // transaction.
 func TestNothingWaitsForLockedRows(t *testing.T) {
-	p := newPlay(t, everything...)
-	for _, rows := range []string{
-		"_private_jobs", "_private_job_queues", "_gw_limits", "_gw_pauses", "_gw_suspects", "_gw_turns",
-		"_gw_workers where id = 'dead'", "_gw_cancels",
-		"_gw_lanes where task_id = (select id from gw._private_tasks where identifier = 'f')", // nobody has a lock for these lanes
+	const (
+		unseen = "create or replace function gw._gw_is_free(locker xid, snapshot txid_snapshot) returns boolean language sql as 'select true'"
+		jobs   = "select gw.add_job('c', to_json(n)) from generate_series(1, 9) as n"
+		queued = "select gw.add_job('c', to_json(n), 'q' || n) from generate_series(1, 3) as n"
+		claim  = "select gw.get_job_batch('w', '{c}', 2)"
+	)
+	for name, world := range map[string][]string{
+		"that they see":                     everything,
+		"that are locked after their look":  append([]string{unseen}, everything...),
+		"in queues, without limits":         {unseen, jobs, queued, claim},
+		"without queues and without limits": {unseen, jobs, claim},
 	} {
-		holder := p.begin(pgx.TxOptions{}, "select from gw."+rows+" for update")
-		for _, call := range []string{
-			"select gw.get_job_batch('v', batch_size => 1)", "select gw.get_job_batch('v', batch_size => 30)",
-			"select gw.get_job_batch('v', '{c}', 5, queue_batch => 3)", "select gw.get_job_batch('v', '{a}', 5)",
-			"select gw.get_job_batch('v', '{c}', 1)", "select gw.get_job_batch('v', '{e}', 5)",
-			"select gw.get_job_batch('v', '{f}', 5)", "select gw.get_job_alone('v')", "select gw.heartbeat('keeper')",
-			"select gw.stale_sweep()", "select gw.reset_stale_locks()",
-			"select gw.renew_leases('w', array_agg(id), array_agg(gw._gw_lease(locked_at)), interval '1 microsecond') from gw._private_jobs where locked_by = 'w'",
-			"select gw.next_run_at(null)", "select gw.fall_asleep('w', null, interval '1 minute')",
-		} {
+		t.Run(name, func(t *testing.T) { newPlay(t, world...).waitsForNone() })
+	}
+}
+
+// waitsForNone makes each call while somebody has rows locked, and fails the test if one waits.
+func (p *play) waitsForNone() {
+	p.t.Helper()
+	calls := []string{
+		"select gw.get_job_batch('v', batch_size => 1)", "select gw.get_job_batch('v', batch_size => 30)",
+		"select gw.get_job_batch('v', '{c}', 5, queue_batch => 3)", "select gw.get_job_batch('v', '{a}', 5)",
+		"select gw.get_job_batch('v', '{c}', 1)", "select gw.get_job_batch('v', '{e}', 5)",
+		"select gw.get_job_batch('v', '{f}', 5)", "select gw.get_job_batch('v', '{g}', 5)", "select gw.get_job_alone('v')",
+		"select gw.make_room()", "select gw.heartbeat('keeper')", "select gw.stale_sweep()", "select gw.reset_stale_locks()",
+		"select gw.renew_leases('w', array_agg(id), array_agg(gw._gw_lease(locked_at)), interval '1 microsecond') from gw._private_jobs where locked_by = 'w'",
+		"select gw.next_run_at(null)", "select gw.fall_asleep('w', null, interval '1 minute')",
+		// What a heartbeat does; it notes their errors.
+		"select gw._gw_drop_ended()", "select gw._gw_recover_workers('1 minute')", "select gw._gw_sweep_limits()",
+		"select gw._gw_sweep_pauses()",
+	}
+	for _, c := range []struct {
+		rows  string
+		calls []string
+	}{
+		{"_private_jobs", append(calls[:len(calls):len(calls)], "select gw.set_limit('new', tasks => '{c}', max_running => 9)")},
+		{"_private_job_queues", calls}, {"_gw_limits", calls}, {"_gw_pauses", calls}, {"_gw_suspects", calls}, {"_gw_turns", calls},
+		{"_gw_workers where id in ('dead', 'ahead')", calls}, {"_gw_cancels", calls},
+		{"_gw_lanes where task_id = (select id from gw._private_tasks where identifier = 'f')", calls}, // nobody has a lock for these lanes
+	} {
+		holder := p.begin(pgx.TxOptions{}, "select from gw."+c.rows+" for update")
+		for _, call := range c.calls {
 			if waits := p.waits(call); waits != "" {
-				t.Errorf("while somebody has the rows of %s, %s waits: %s", rows, call, waits)
+				p.t.Errorf("while somebody has the rows of %s, %s waits: %s", c.rows, call, waits)
 			}
 		}
-		if err := holder.Rollback(t.Context()); err != nil {
-			t.Fatal(err)
+		if err := holder.Rollback(p.t.Context()); err != nil {
+			p.t.Fatal(err)
 		}
 	}
 }

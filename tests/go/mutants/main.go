@@ -4,9 +4,10 @@
 //	go run ./tests/go/testserver -- go run ./tests/go/mutants [-sample 60] [-only 'REGEXP'] [-effort 1]
 //
 // The tests are pgTAP files that call the changed function, then those of tests/go/engine, then, at -effort 3, those of
-// other packages. A mutant that they do not find must be in survivors.txt, with a reason. The program exits with 1 if
-// fewer than -least percent are found or explained, if a mutant of that table is found, or if an entry of it names no
-// mutant. The functions must be those of the migrations: run make snapshot after a change.
+// other packages. A test finds a mutant if it fails twice. A mutant that they do not find must be in survivors.txt, with
+// a reason. The program exits with 1 if fewer than -least percent are found or explained, if a mutant of that table is
+// found, or if an entry of it names no mutant. The functions must be those of the migrations: run make snapshot after a
+// change.
 package main
 
 import (
@@ -34,7 +35,7 @@ func main() {
 	only := flag.String("only", "", "a `regexp` of file:line: function: rule: changed line")
 	seed := flag.Uint64("seed", 0, "the `seed` of the sample; 0 draws one")
 	parallel := flag.Int("parallel", 2, "how `many` mutants are tested at once")
-	effort := flag.Int("effort", 2, "1: pgTAP and some seconds of tests/go/engine; 2: all of that; 3: all pgTAP files that call it, and other packages")
+	effort := flag.Int("effort", 2, "1: some pgTAP files that call it and seconds of tests/go/engine; 2: all of both; 3: other packages, too")
 	least := flag.Float64("least", 100, "how many `percent` must be found or explained")
 	flag.Parse()
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)

@@ -12,7 +12,7 @@ import (
 )
 
 // folders are those of sql/functions whose functions are changed.
-var folders = []string{"claim", "lanes", "limits", "report", "lease", "fleet"}
+var folders = []string{"claim", "lanes", "limits", "report", "lease", "fleet", "work"}
 
 // A mutant is one function with one mistake.
 type mutant struct {

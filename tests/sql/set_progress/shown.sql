@@ -1,6 +1,6 @@
 -- The last progress that the current attempt has reported is shown.
 begin;
-select plan(17);
+select plan(18);
 set local search_path = graphile_worker, public;
 alter sequence jobs_id_seq1 restart;
 
@@ -21,6 +21,7 @@ select matches((select detail from why(1)), '^Worker w has run it since .*\. Its
 select set_progress('w', 1, null, null, 'counting');
 select is(pg_temp.shown(), 'counting', 'the last call counts, and the percentage need not be known');
 select matches((select detail from why(1)), ': counting$', 'why can do without it');
+select is(set_progress('w', 1, null, 100, repeat('x', 1000)), true, 'a long note');
 select set_progress('w', 1, null, 99);
 select is(pg_temp.shown(), '99', 'or the note');
 
