@@ -16,10 +16,16 @@ create or replace function {{.schema}}.cancel_jobs(
   set jit = off
 as $$
 declare
+  held bigint[];
   done bigint;
 begin
-  -- What appears later is left: a worker may have it by then.
-  job_ids := array(select j.id from {{.schema}}._private_jobs as j where j.id = any (job_ids) order by j.id for update);
+  -- A statement that has waited for a job does not see those that were added with the change. What appears after the
+  -- last one is left: a worker may have it by then.
+  loop
+    held := array(select j.id from {{.schema}}._private_jobs as j where j.id = any (job_ids) order by j.id for update);
+    exit when cardinality(held) = (select count(*) from {{.schema}}._private_jobs as j where j.id = any (job_ids));
+  end loop;
+  job_ids := held;
   delete from {{.schema}}._gw_cancels as c where c.job_id = any (job_ids);
   insert into {{.schema}}._gw_cancels as c (job_id, worker_id, reason)
   select j.id, j.locked_by, cancel_jobs.reason

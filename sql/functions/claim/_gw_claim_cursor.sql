@@ -91,8 +91,7 @@ begin
      where j.is_available and j.job_queue_id is null
        and (j.priority, j.run_at, j.id)
            >= (coalesce(from_place.priority, -32768), coalesce(from_place.run_at, '-infinity'), coalesce(from_place.id, 0))
-       and j.xmax is distinct from own
-       and {{.schema}}._gw_may_lock(j.xmax, snapshot)
+       and j.xmax is distinct from own and {{.schema}}._gw_may_lock(j.xmax, snapshot)
        and {{.schema}}._gw_suits_claim(j.run_at, j.task_id, j.flags, claim)
      order by j.priority, j.run_at, j.id
      limit 1;

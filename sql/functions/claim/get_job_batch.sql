@@ -84,8 +84,7 @@ begin
                                 j.run_at, j.task_id, j.flags, get_job_batch.now,
                                 case when task_identifiers is not null then
                                   array(select t.id from {{.schema}}._private_tasks as t where t.identifier = any (task_identifiers))
-                                end,
-                                forbidden_flags)
+                                end, forbidden_flags)
                         order by j.priority, j.run_at, j.id
                         limit batch_size
                           for update skip locked) as l)::tid[])

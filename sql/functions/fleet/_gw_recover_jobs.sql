@@ -41,10 +41,9 @@ begin
                   else j.locked_by = any (dead) end
        order by j.id
          for update of j skip locked
-    ), tried as (
+    ), tried as materialized (
       select h.*, c.crashes, c.crashes >= crashes_allowed as is_culprit, s.job_id is not null as suspected,
-             h.id = any (unstarted) as is_unstarted,
-             h.id = any (unstarted)
+             h.id = any (unstarted) as is_unstarted, h.id = any (unstarted)
              -- beside a suspect; an earlier call of this pass may have freed it already, and it is strict then
              or exists (select
                           from {{.schema}}._gw_suspects as b
@@ -53,6 +52,8 @@ begin
         from held as h
         left join {{.schema}}._gw_suspects as s on s.job_id = h.id and s.worker_id = h.locked_by
        cross join lateral (select coalesce(s.crashes, 0) + case when s.is_alone then 1 else 0 end as crashes) as c
+       where coalesce(h.job_queue_id, 0) <= 0
+          or (select true from {{.schema}}._private_job_queues as q where q.id = h.job_queue_id for no key update skip locked)
     ), suspects as (
       insert into {{.schema}}._gw_suspects as s (job_id, queue_name, crashes, strict)
       select t.id, {{.schema}}._gw_queue_name(t.job_queue_id, t.id), t.crashes, t.suspected

@@ -34,7 +34,6 @@ begin
               from {{.schema}}._private_jobs as j
               join {{.schema}}._private_tasks as t on t.id = j.task_id
              where j.id = _gw_unheld.job_id
-               and pg_relation_size('{{ replace "'" "''" .schema }}._gw_limit_changes'::regclass) > 0
                and t.identifier = any ({{.schema}}._gw_incoming(array[t.identifier])));
   end if;
   perform {{.schema}}._gw_hold_names(null, array[queue]);

@@ -54,8 +54,7 @@ begin
   if registered then
     if reconnected is not false
        or beat_at - me.last_seen_at not between interval '0' and dead_after / 2
-       or me.beating_since < {{.schema}}._gw_serving_since()
-       or me.recovered_at is not null then
+       or me.beating_since < {{.schema}}._gw_serving_since() or me.recovered_at is not null then
       me.beating_since := beat_at;
     end if;
     perform {{.schema}}._gw_take_sample();
@@ -78,8 +77,7 @@ begin
   if registered and me.beating_since <= beat_at - dead_after
      and (exists (select from {{.schema}}._gw_workers as w
                    where w.recovered_at is null and w.last_seen_at < beat_at - dead_after)
-          or exists (select from {{.schema}}._gw_recovery))
-     and {{.schema}}._gw_is_keeper() then
+          or exists (select from {{.schema}}._gw_recovery)) and {{.schema}}._gw_is_keeper() then
     begin
       select r.died, r.freed, r.more into died, freed, more from {{.schema}}._gw_recover_workers(dead_after) as r;
       perform {{.schema}}._gw_note_failure('recovery', null);

@@ -21,7 +21,8 @@ begin
   if skip_locked then
     held := array(select j.id from {{.schema}}._private_jobs as j where j.id = any (job_ids) order by j.id for update skip locked);
   else
-    held := array(select j.id from {{.schema}}._private_jobs as j where j.id = any (job_ids) order by j.id for update);
+    perform from {{.schema}}._private_jobs as j where j.id = any (job_ids) order by j.id for update;
+    held := job_ids;
   end if;
   begin
     insert into {{.schema}}._gw_ended

@@ -30,8 +30,8 @@ begin
 end;
 $$;
 
--- Returns the gates that a job passes under these limits; gate_id is null if there is no such gate yet. A limit without
--- max_running, rate and total_running has a gate of each key, too, if it is fair. The function sets no search_path, so
+-- Returns the gates that a job passes under these limits; gate_id is null if there is no such gate yet. A limit with by has a
+-- gate of each key, which may be paused. The function sets no search_path, so
 -- that PostgreSQL inlines it into the statements of claims.
 create or replace function {{.schema}}._gw_gates_of(limit_ids integer[], payload json, flags jsonb)
   returns table (limit_id integer, key text, is_total boolean, is_fair boolean, by_key boolean, gate_id integer)
@@ -46,7 +46,7 @@ as $$
    cross join lateral (select case when l.by is not null then {{.schema}}._gw_key_of(l.by, payload, flags) end as key offset 0) as k
    cross join lateral (
           select k.key, false as is_total
-           where l.max_running is not null or l.rate is not null or l.total_running is null or l.fair
+           where l.by is not null or l.max_running is not null or l.rate is not null or l.total_running is null
           union all
           select null, true where l.total_running is not null) as w
    where l.id operator(pg_catalog.=) any (limit_ids) and (l.by is null or k.key is not null)

@@ -75,8 +75,7 @@ begin
   return query
   select j.id, {{.schema}}._gw_lease(j.locked_at)
     from {{.schema}}._private_jobs as j
-   where j.id = any (job_ids)
-     and j.locked_by = worker_id
+   where j.id = any (job_ids) and j.locked_by = worker_id
      and (j.locked_at = renewed_at or {{.schema}}._gw_lease(j.locked_at) = leases[width_bucket(j.id, job_ids)]);
 end;
 $$;

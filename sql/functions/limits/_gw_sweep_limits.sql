@@ -1,5 +1,6 @@
 -- For heartbeats: counts the gates anew, and mends what changes of the tables by hand, and Node's reset of old locks,
--- have left: running jobs that are gone, lanes whose first job they do not know, and jobs of lanes that do not exist.
+-- have left: running jobs that are gone, lanes whose first job they do not know, jobs of lanes that do not exist, and
+-- those of the first ones of a lane that pass other gates.
 -- Bounded: at most a thousand lanes in each call, from where the last call ended. Skips limits that another transaction
 -- holds. Deletes gates and lanes that nobody has used for a while. Returns whether to call it again at once, because
 -- jobs of more lanes wait.
@@ -13,6 +14,7 @@ declare
   tasks    integer[]; -- all their limits are held, or they have none
   late     bigint[]; -- jobs that were locked when limits changed
   lane_ids integer[];
+  places   tid[];
   mended   bigint; -- rows
   lost     bigint;
 begin
@@ -48,19 +50,27 @@ begin
            cross join lateral (select l.* from {{.schema}}._gw_lanes as l where l.id = u.id offset 0) as l
            where l.task_id = any (tasks) and (l.gate = 0 or (f.priority, f.run_at, f.id) <> (l.priority, l.run_at, l.job_id))),
     clock_timestamp());
+  -- Jobs of lanes that do not exist, and those of the first ones that somebody has changed so that they pass other gates.
+  places := array(
+    select j.ctid
+      from unnest(lane_ids) as u (id)
+      left join lateral (select l.* from {{.schema}}._gw_lanes as l where l.id = u.id offset 0) as l on true
+     cross join lateral (select t.* from {{.schema}}._gw_limits_of(l.task_id) as t offset 0) as t
+     cross join lateral (
+           select j.ctid, j.payload, j.flags
+             from {{.schema}}._private_jobs as j
+            where j.is_available and j.job_queue_id = u.id
+            order by j.priority, j.run_at, j.id
+            limit case when l.id is null then 1000 else 1000 / cardinality(lane_ids) end) as j
+     where l.id is null
+        or l.task_id = any (tasks) and l.generation = t.generation
+           and l.gates <> (select o.gates from {{.schema}}._gw_lane_of(row(t.*)::{{.schema}}._gw_limited_task, j.payload, j.flags) as o)
+     limit 1000);
   update {{.schema}}._private_jobs as j
      set job_queue_id = -1
-   where j.ctid = any (array(
-           select w.ctid
-             from unnest(lane_ids) as u (id)
-            cross join lateral (
-                  select j.ctid
-                    from {{.schema}}._private_jobs as j
-                   where j.is_available and j.job_queue_id = u.id
-                     and not exists (select from {{.schema}}._gw_lanes as l where l.id = u.id)
-                   limit 1000
-                     for update skip locked) as w
-            limit 1000));
+   where j.ctid = any (array(select j.ctid from {{.schema}}._private_jobs as j
+                              where j.ctid = any (places) and j.is_available and j.job_queue_id <= -16
+                                for update skip locked));
   get diagnostics lost = row_count;
   delete from {{.schema}}._gw_queued_lanes as q
    where not exists (select from {{.schema}}._private_jobs as j where j.id = q.job_id and j.locked_at is not null offset 0);
@@ -130,8 +140,7 @@ begin
            select g.id
              from {{.schema}}._gw_gates as g
             where g.limit_id = any (held) and g.running = 0 and g.key is not null
-              and num_nonnulls(g.max_running, g.rate) = 0
-              and greatest(g.theoretic_at, g.closed_until,
+              and num_nonnulls(g.max_running, g.rate) = 0 and greatest(g.theoretic_at, g.closed_until,
                            case when (select l.fair from {{.schema}}._gw_limits as l where l.id = g.limit_id) then g.served_at + interval '1 minute' end)
                   < clock_timestamp()
               and not exists (select from {{.schema}}._gw_gate_ends as e where e.gate_id = g.id)

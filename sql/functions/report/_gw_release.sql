@@ -50,8 +50,7 @@ begin
   -- call waited for its row, this call holds the row now, and a worker that the recovery has notified may have passed
   -- over it.
   if held < queues
-     or at_once
-        and exists (select from unnest(freed) as f (queue_id)
+     or at_once and exists (select from unnest(freed) as f (queue_id)
                      where (select true
                               from {{.schema}}._private_jobs as j
                              where j.is_available and j.job_queue_id = f.queue_id and j.run_at <= clock_timestamp()

@@ -11,8 +11,7 @@ create or replace function {{.schema}}.return_unknown_jobs(
 as $$
   select count(*)
     from {{.schema}}.return_job_batch(
-           worker_id,
-           array(select j.id from {{.schema}}._private_jobs as j where j.locked_by = worker_id and j.id <> all (coalesce(known_ids, '{}'))))
+           worker_id, array(select j.id from {{.schema}}._private_jobs as j where j.locked_by = worker_id and j.id <> all (coalesce(known_ids, '{}'))))
 $$;
 
 comment on function {{.schema}}.return_unknown_jobs(text, bigint[]) is

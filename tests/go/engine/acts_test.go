@@ -169,8 +169,7 @@ func drawEnd(r *rand.Rand, m *model, n int) act {
 		return act{sql: fmt.Sprintf("select gw.rate_limited_batch(%s, interval '1 day')", arrays), returns: true,
 			ifRows: true, model: func(m *model) {
 				for _, l := range m.limits {
-					if key, ok := l.keyOf(j); ok && l.appliesTo(j.Task) && (l.most > 0 || l.rate > 0 || l.total == 0 ||
-						l.fair) {
+					if key, ok := l.keyOf(j); ok && l.appliesTo(j.Task) && (l.by != "" || l.most > 0 || l.rate > 0 || l.total == 0) {
 						l.gate(key).closed = true
 					}
 				}

@@ -142,14 +142,13 @@ var mutants = []mutant{
 	},
 	{
 		name: "cancel_jobs does not lock the jobs first", function: "cancel_jobs",
-		sound: "job_ids := array(select j.id from \"graphile_worker\"._private_jobs as j where j.id = any (job_ids) order by j.id for update);", broken: "",
+		sound: "order by j.id for update);", broken: ");",
 		where: "ready", sessions: []string{"cancel", "get_job"},
 	},
 	{
-		name: "cancel_jobs changes jobs that have appeared since it locked", function: "cancel_jobs",
-		sound:  "job_ids := array(select j.id from \"graphile_worker\"._private_jobs as j where j.id = any (job_ids) order by j.id for update);",
-		broken: "perform from \"graphile_worker\"._private_jobs as j where j.id = any (job_ids) order by j.id for update;",
-		where:  "busy queue", sessions: []string{"cancel", "preserve", "streak"},
+		name: "cancel_jobs does not see what was added while it waited", function: "cancel_jobs",
+		sound: "exit when cardinality(held)", broken: "exit when true or cardinality(held)",
+		where: "throttled, running", sessions: []string{"throttle", "cancel"},
 	},
 	{
 		name: "cleanup does not look again whether a task is used", function: "_gw_collect_names",

@@ -18,8 +18,7 @@ begin
       from (select q.id as job_queue_id, q.number as queue, n.place, n.version, n.key is null and n.last_error is null as follows,
                    row_number() over (partition by q.number order by n.priority, n.run_at, n.id) as number
               from unnest(queue_ids) with ordinality as q (id, number)
-             cross join lateral {{.schema}}._gw_first_in_queue(
-                    q.id, claim,
+             cross join lateral {{.schema}}._gw_first_in_queue(q.id, claim,
                     case when cardinality(queue_ids) + cardinality(others) < claim.batch_size then claim.queue_batch else 1 end) as n) as c
      order by c.number > 1, c.queue, c.number
      limit claim.batch_size - cardinality(others)

@@ -40,11 +40,11 @@ begin
                   where t.limit_ids <@ held and is_fresh);
   perform {{.schema}}._gw_empty_old_lanes(tasks);
   gate_ids := {{.schema}}._gw_count_ends(held, claim.claimed_at);
-  for number in 1 .. 3 loop
+  for number in 1 .. 4 loop
     if gate_ids is not null then
       perform {{.schema}}._gw_open_lanes(gate_ids, tasks, claim.batch_size, claim.claimed_at);
     end if;
-    round := {{.schema}}._gw_claim_round(claim, tasks, limited, claim.batch_size - cardinality(ids), wide, number < 3);
+    round := {{.schema}}._gw_claim_round(claim, tasks, limited, claim.batch_size - cardinality(ids), wide, number);
     ids := ids || round.ids;
     gate_ids := gate_ids || round.gate_ids;
     exit when cardinality(ids) >= claim.batch_size or not round.more;
@@ -64,11 +64,12 @@ $$;
 comment on function {{.schema}}._gw_claim_limited({{.schema}}._gw_claim) is 'Internal: starts the jobs of a claim while there are limits, pauses, or jobs that were left from these, and returns their ids.';
 
 -- One look at the jobs of a claim: reads the first ones, decides, locks, starts. most: how many may start. wide: how
--- many it looks at, at least, of each task. turns_first: if incoming jobs of a fair limit were found, they only go into
--- lanes, and none starts, so that the next round can order by turn. more: another round may start more.
+-- many it looks at, at least, of each task. number: that of the round. In the first one, if lanes have lost their first
+-- job, and in all but the last one, if incoming jobs of a fair limit were found, jobs only go into lanes, and none
+-- starts, so that the next round knows the order. more: another round may start more.
 create or replace function {{.schema}}._gw_claim_round(
   claim {{.schema}}._gw_claim, tasks {{.schema}}._gw_limited_task[], limited integer[], most integer, wide integer,
-  turns_first boolean, out ids bigint[], out gate_ids integer[], out more boolean)
+  number integer, out ids bigint[], out gate_ids integer[], out more boolean)
   language plpgsql set search_path = pg_catalog, pg_temp -- get_job_batch sets the planner options
 as $$
 declare
@@ -96,7 +97,7 @@ begin
     search.batch_size := wide;
     search.queue_batch := 1;
     queue_ids := array(select h.queue_id from unnest({{.schema}}._gw_front_queues(search, null, txid_current_snapshot())) as h);
-    more := turns_first and cardinality(queue_ids) >= wide; -- limits may hold back all of these
+    more := number < 4 and cardinality(queue_ids) >= wide; -- limits may hold back all of these
   end if;
   candidates := {{.schema}}._gw_candidates(claim, tasks, limited, plain.plain, queue_ids, most, wide);
   without_lane := array(select u.job_id from unnest(candidates) as u where u.lane_id = 0);
@@ -104,17 +105,20 @@ begin
     perform {{.schema}}._gw_make_lanes(tasks, without_lane);
     candidates := {{.schema}}._gw_candidates(claim, tasks, limited, plain.plain, queue_ids, most, wide);
   end if;
-  if turns_first and exists (select from unnest(candidates) as u where u.starts is false) then
+  if exists (select from unnest(candidates) as u where u.starts is false and number < 4 or u.place is null and number = 1) then
     most := 0;
   end if;
   choice := {{.schema}}._gw_choose_jobs(candidates, most, claim.claimed_at);
   choice.chosen := {{.schema}}._gw_lock_heads(claim, choice.chosen);
   select s.ids, s.gate_ids into ids, gate_ids from {{.schema}}._gw_start_jobs(claim, choice.chosen, choice.lane_ids) as s;
-  more := more or plain.came or choice.more;
+  more := more or plain.came or choice.more
+          or coalesce(cardinality(ids) < most -- an open lane was not read to its end
+                      and exists (select from unnest(choice.chosen) as u
+                                   where u.starts and (select l.gate is null from {{.schema}}._gw_lanes as l where l.id = u.lane_id)), false);
 end;
 $$;
 
-comment on function {{.schema}}._gw_claim_round({{.schema}}._gw_claim, {{.schema}}._gw_limited_task[], integer[], integer, integer, boolean) is 'Internal: one look at the jobs of a claim: reads the first ones, decides, locks, starts.';
+comment on function {{.schema}}._gw_claim_round({{.schema}}._gw_claim, {{.schema}}._gw_limited_task[], integer[], integer, integer, integer) is 'Internal: one look at the jobs of a claim: reads the first ones, decides, locks, starts.';
 
 -- Locks the named queues of the chosen jobs, and returns those of the jobs that have none, or are the first of their
 -- queue now that it is

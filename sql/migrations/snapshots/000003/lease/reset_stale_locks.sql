@@ -50,8 +50,7 @@ begin
   -- statement sees the job of whoever holds the queue.
   update {{.schema}}._private_job_queues as q
      set locked_at = null, locked_by = null
-   where q.id = any (queue_ids)
-     and q.id <> all (array(select j.job_queue_id
+   where q.id = any (queue_ids) and q.id <> all (array(select j.job_queue_id
                               from {{.schema}}._private_jobs as j
                              where j.locked_at is not null and j.job_queue_id = any (queue_ids)));
   perform {{.schema}}._gw_take_paused(queue_ids);
