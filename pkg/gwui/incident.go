@@ -33,6 +33,9 @@ type part struct {
 	Link                    link   // runs it; without a title the console cannot
 }
 
+// About returns the subject as a mention.
+func (p part) About() mention { return mentionOf(p.Subject) }
+
 // incidents are the cards of the overview.
 type incidents struct {
 	Cards []card
@@ -116,7 +119,7 @@ func withoutStaleLocks(cards []card) []card {
 	var silent []string
 	for _, f := range cards {
 		if f.Title == silentTitle {
-			silent = append(silent, "worker "+f.Parts[0].Subject)
+			silent = append(silent, f.Parts[0].Subject)
 		}
 	}
 	for i := range cards {
@@ -193,7 +196,7 @@ func (c *Console) workerCards(ctx context.Context, q *request) (cards []card, er
 		switch {
 		case w.State == "silent":
 			f := card{Severity: "warning", Title: silentTitle, Since: w.LastSeenAt, Jobs: w.Claimed, Links: []link{show}, Parts: []part{{
-				Subject: w.ID,
+				Subject: "worker " + w.ID,
 				Detail:  fmt.Sprintf("It holds %s, and has sent no heartbeat. The other workers free them.", plural(w.Claimed, "job")),
 				Remedy:  "If its process has ended, start another one. If it lives, look for its connection to the database in its log.",
 			}}}
@@ -203,7 +206,7 @@ func (c *Console) workerCards(ctx context.Context, q *request) (cards []card, er
 			cards = append(cards, f)
 		case w.IsDrained():
 			f := card{Severity: "info", Title: "A worker is " + w.State, Links: []link{show}, Parts: []part{{
-				Subject: w.ID, Detail: fmt.Sprintf("It claims no more jobs, and holds %s.", plural(w.Claimed, "job")),
+				Subject: "worker " + w.ID, Detail: fmt.Sprintf("It claims no more jobs, and holds %s.", plural(w.Claimed, "job")),
 			}}}
 			cards = append(cards, f)
 		}
@@ -222,7 +225,7 @@ func (c *Console) limitCards(ctx context.Context, q *request) (cards []card, err
 		if l.MoreWaiting {
 			more = "more than "
 		}
-		f := card{Severity: "info", Title: "Jobs wait for a limit", Jobs: l.Waiting, Parts: []part{{Subject: l.Name, Detail: fmt.Sprintf(
+		f := card{Severity: "info", Title: "Jobs wait for a limit", Jobs: l.Waiting, Parts: []part{{Subject: "limit " + l.Name, Detail: fmt.Sprintf(
 			"%s%s wait. Running: %s. %s", more, plural(l.Waiting, "job"), thousands(l.Running), l.lanes())}}}
 		if q.may["list_lanes"] {
 			f.Links = append(f.Links, q.link("Show", l.Name, "limits/lanes", l.Target().values()))

@@ -116,20 +116,6 @@ func (w worker) Shown() string { return cmp.Or(w.State, "unregistered") }
 // IsDrained reports whether the worker is to claim no more jobs.
 func (w worker) IsDrained() bool { return w.State == "draining" || w.State == "drained" }
 
-// TaskNames returns the names of the tasks, the first few of many.
-func (w worker) TaskNames() string {
-	const most = 5
-	switch {
-	case !w.IsRegistered:
-		return ""
-	case len(w.Tasks) == 0:
-		return "any"
-	case len(w.Tasks) > most:
-		return fmt.Sprintf("%s and %d more", strings.Join(w.Tasks[:most], ", "), len(w.Tasks)-most)
-	}
-	return strings.Join(w.Tasks, ", ")
-}
-
 // workersData are workers with the versions of their programs.
 type workersData struct {
 	named[worker]
@@ -234,6 +220,27 @@ type pastAct struct {
 
 // FirstIDs returns some of the jobs.
 func (a pastAct) FirstIDs() []int64 { return a.IDs[:min(len(a.IDs), 5)] }
+
+// About returns what the act was about, as a mention.
+func (a pastAct) About() mention {
+	switch a.Act {
+	case "drain", "undrain":
+		return mentionOf("worker " + a.Subject)
+	case "unlock":
+		if !strings.Contains(a.Subject, ", ") { // otherwise it names several workers
+			return mentionOf("worker " + a.Subject)
+		}
+	case "keep task", "stop keeping task":
+		return mentionOf("task "+a.Subject, " for ")
+	case "set limit", "override lane", "open lane", "drop limit":
+		return mentionOf("limit "+a.Subject, ": ")
+	case "pause":
+		return mentionOf(a.Subject, ": ", " until 2")
+	case "resume":
+		return mentionOf(a.Subject)
+	}
+	return mention{After: a.Subject}
+}
 
 // Who returns the user, or the role if there is none.
 func (a pastAct) Who() string { return cmp.Or(a.Actor, a.Role) }

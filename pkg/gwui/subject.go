@@ -28,6 +28,26 @@ type fact struct {
 	Label, Text string
 	At          inspect.Moment
 	Link        link
+	Tasks       []string
+}
+
+// mention is a text with the name of what may have a page.
+type mention struct{ Before, Kind, Name, After string }
+
+// mentionOf returns a text such as "queue mail" as a mention; the name ends where one of these texts begins.
+func mentionOf(text string, ends ...string) mention {
+	kind, rest, _ := strings.Cut(text, " ")
+	if !slices.Contains([]string{"task", "queue", "worker", "limit"}, kind) {
+		return mention{After: text}
+	}
+	if kind == "limit" {
+		ends = append(ends, ", lane ")
+	}
+	name := rest
+	for _, end := range ends {
+		name, _, _ = strings.Cut(name, end)
+	}
+	return mention{kind + " ", kind, name, rest[len(name):]}
 }
 
 // named returns the name that the query has under a key, or an error if the role may not call a function, or there is no name.
@@ -263,7 +283,7 @@ func (c *Console) aWorker(ctx context.Context, q *request, name string) (s subje
 	if w.IsRegistered {
 		s.Facts = append(s.Facts, fact{Label: "Concurrency", Text: thousands(int64(w.Concurrency))}, fact{Label: "Last seen", At: w.LastSeenAt},
 			fact{Label: "Started", At: w.StartedAt}, fact{Label: "Process", Text: fmt.Sprintf("%s:%d", printable(w.Host), w.PID)},
-			fact{Label: "Version", Text: printable(w.Version)}, fact{Label: "Tasks", Text: printable(w.TaskNames())})
+			fact{Label: "Version", Text: printable(w.Version)}, fact{Label: "Tasks", Text: "any", Tasks: w.Tasks})
 	}
 	s.Links = q.WorkerLinks(w)
 	return s, nil
