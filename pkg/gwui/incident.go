@@ -190,7 +190,8 @@ const silentTitle = "A worker is silent"
 
 // workerCards returns a card for each registered worker that is silent or drained.
 func (c *Console) workerCards(ctx context.Context, q *request) (cards []card, err error) {
-	workers, err := c.workers(ctx, "")
+	workers, err := readCached[worker](ctx, c, "registered workers", `
+		select w.* from S.list_workers(null, $1::integer, $2::bigint) as w where w.is_registered order by w.worker_id`, namesShown, doctorPages)
 	for _, w := range workers.Rows {
 		show := q.link("Show", w.ID, "worker", url.Values{"worker": {w.ID}})
 		switch {

@@ -47,6 +47,8 @@ type task struct {
 	Workers int64  `json:"workers"`
 }
 
+func (t task) name() string { return t.Task }
+
 // Target returns the target of a pause of the task.
 func (t task) Target() target { return target{Task: t.Task} }
 
@@ -81,7 +83,7 @@ func tasksPage(_ context.Context, c *Console, q *request) (*view, error) {
 
 func (c *Console) tasks(ctx context.Context, after string) (named[task], error) {
 	return listNames(ctx, c, "tasks", `select t.* from S.list_tasks($1::text, $2::integer) as t order by t.task_identifier`,
-		after, func(t task) string { return t.Task })
+		after, task.name)
 }
 
 // queue is a row of list_queues.
@@ -92,6 +94,8 @@ type queue struct {
 	LockedBy string         `json:"locked_by"`
 }
 
+func (q queue) name() string { return q.Queue }
+
 // Target returns the target of a pause of the queue.
 func (q queue) Target() target { return target{Queue: q.Queue} }
 
@@ -99,16 +103,20 @@ func queuesPage(_ context.Context, c *Console, q *request) (*view, error) {
 	return &view{Title: "Queues", Nav: "queues", panels: []panel{
 		{id: "notice", body: "notice", load: c.loadNotice(q)},
 		{id: "queues", body: "queues", note: "gw-run queues has no such limit.", load: func(ctx context.Context) (any, error) {
-			return withPauses(ctx, c, q, func() (named[queue], error) {
-				return listNames(ctx, c, "queues", `select q.* from S.list_queues($1::text, $2::integer) as q order by q.queue_name`,
-					q.query.Get("after"), func(q queue) string { return q.Queue })
-			})
+			return withPauses(ctx, c, q, func() (named[queue], error) { return c.queues(ctx, q.query.Get("after")) })
 		}},
 	}}, nil
 }
 
+func (c *Console) queues(ctx context.Context, after string) (named[queue], error) {
+	return listNames(ctx, c, "queues", `select q.* from S.list_queues($1::text, $2::integer) as q order by q.queue_name`,
+		after, queue.name)
+}
+
 // worker is a row of list_workers.
 type worker struct{ inspect.Worker }
+
+func (w worker) name() string { return w.ID }
 
 // Shown returns the state of the worker as a word.
 func (w worker) Shown() string { return cmp.Or(w.State, "unregistered") }
@@ -141,7 +149,7 @@ func workersPage(_ context.Context, c *Console, q *request) (*view, error) {
 // workers returns a page of the workers.
 func (c *Console) workers(ctx context.Context, after string) (named[worker], error) {
 	return listNames(ctx, c, "workers", `select w.* from S.list_workers($1::text, $2::integer) as w order by w.worker_id`,
-		after, func(w worker) string { return w.ID })
+		after, worker.name)
 }
 
 // schedule is a row of cron_schedules, with its next runs.

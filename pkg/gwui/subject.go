@@ -61,9 +61,21 @@ func (q *request) named(key, function string) (string, error) {
 	return q.query.Get(key), nil
 }
 
-// findOne returns the row that a query finds for a name, and the time of the answer, or an error if there is none.
-func findOne[T any](ctx context.Context, c *Console, kind, name, query string) (one T, now time.Time, err error) {
-	found, err := readCached[T](ctx, c, kind+" "+name, query, name)
+// findOne returns the row of a name, and the time of the answer, or an error if there is none. It is in the list of the first names,
+// which other pages read too, or a query finds it.
+func findOne[T any](ctx context.Context, c *Console, kind, name, query string, first func(context.Context, string) (named[T], error),
+	nameOf func(T) string) (one T, now time.Time, err error) {
+	list, err := first(ctx, "")
+	if err != nil {
+		return one, now, err
+	}
+	if at := slices.IndexFunc(list.Rows, func(row T) bool { return nameOf(row) == name }); at >= 0 {
+		return list.Rows[at], list.Now, nil
+	}
+	found := answer[T]{Now: list.Now}
+	if list.After != "" {
+		found, err = readCached[T](ctx, c, kind+" "+name, query, name)
+	}
 	if err != nil {
 		return one, now, err
 	}
@@ -104,7 +116,7 @@ func taskPage(_ context.Context, c *Console, q *request) (*view, error) {
 
 func (c *Console) aTask(ctx context.Context, q *request, name string) (s subject, err error) {
 	t, now, err := findOne[task](ctx, c, "task", name, `
-		select t.* from S.list_tasks(max_rows => 2147483647) as t where t.task_identifier operator(pg_catalog.=) $1::text`)
+		select t.* from S.list_tasks(max_rows => 2147483647) as t where t.task_identifier operator(pg_catalog.=) $1::text`, c.tasks, task.name)
 	if err != nil {
 		return s, err
 	}
@@ -233,7 +245,7 @@ func queuePage(_ context.Context, c *Console, q *request) (*view, error) {
 
 func (c *Console) aQueue(ctx context.Context, q *request, name string) (s subject, err error) {
 	one, now, err := findOne[queue](ctx, c, "queue", name, `
-		select q.* from S.list_queues(max_rows => 2147483647) as q where q.queue_name operator(pg_catalog.=) $1::text`)
+		select q.* from S.list_queues(max_rows => 2147483647) as q where q.queue_name operator(pg_catalog.=) $1::text`, c.queues, queue.name)
 	if err != nil {
 		return s, err
 	}
@@ -271,7 +283,7 @@ const workerQuery = `
 	select w.* from S.list_workers(null, 10000) as w where w.worker_id operator(pg_catalog.=) $1::text`
 
 func (c *Console) aWorker(ctx context.Context, q *request, name string) (s subject, err error) {
-	w, now, err := findOne[worker](ctx, c, "worker", name, workerQuery)
+	w, now, err := findOne(ctx, c, "worker", name, workerQuery, c.workers, worker.name)
 	if err != nil {
 		return s, err
 	}
