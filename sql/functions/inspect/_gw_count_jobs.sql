@@ -1,12 +1,13 @@
--- Counts the jobs of each task, of each queue for list_queues, or all jobs for queue_depth, by state; and the oldest lock of the running
--- ones. A held job counts for the queue that it had. Of a table with more than pages pages it reads a sample; scale: for how many jobs
--- each job of that stands. Running jobs are in no sample if few run among many, so those of workers that tell them are read by their ids.
+-- Counts the jobs of each task, of each queue for list_queues, or all jobs for queue_depth, by state; and the oldest lock
+-- of the running ones. A held job counts for the queue that it had. Of a table with more than pages pages it reads a sample
+-- of half that size, which is exact enough for an estimate; scale: for how many jobs each job of it stands. Running jobs are
+-- in no sample if few run among many, so those of workers that tell them are read by their ids.
 create or replace function {{.schema}}._gw_count_jobs(kind text, pages bigint)
   returns table (id integer, ready bigint, scheduled bigint, running bigint, failed bigint, locked_since timestamptz, scale double precision)
   language plpgsql stable set search_path = pg_catalog, pg_temp set jit = off
 as $$
 declare
-  share       constant real := {{.schema}}._gw_share_seen('_private_jobs', pages);
+  share       constant real := {{.schema}}._gw_share_counted(pages);
   read_before constant bigint := {{.schema}}._gw_pages_read();
 begin
   return query
@@ -42,6 +43,13 @@ begin
     from sample as p
     left join seen as s on true;
 end;
+$$;
+
+-- Returns the percentage of the jobs table that is read to count jobs.
+create or replace function {{.schema}}._gw_share_counted(pages bigint)
+  returns real language sql stable set search_path = pg_catalog, pg_temp
+as $$
+  select case when s.share < 100 then s.share / 2 else 100 end from {{.schema}}._gw_share_seen('_private_jobs', pages) as s (share)
 $$;
 
 -- Returns the jobs that registered workers told in their last heartbeat, as they are now, without those that have ended since.
