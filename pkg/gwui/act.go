@@ -77,7 +77,8 @@ var jobActList = []jobAct{
 func (q *request) jobActs(state string) []jobAct {
 	var acts []jobAct
 	for _, a := range jobActList {
-		if q.Can(a.function) && (state == "" || slices.Contains(a.States, state)) {
+		// To cancel a job that waits is to fail it.
+		if q.Can(a.function) && (state == "" || slices.Contains(a.States, state)) && (a.Name != "fail" || !q.Can("cancel_jobs")) {
 			acts = append(acts, a)
 		}
 	}

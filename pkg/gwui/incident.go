@@ -76,7 +76,7 @@ func (c *Console) incidents(ctx context.Context, q *request) (d incidents, err e
 			return d, err
 		} else if err != nil {
 			why := c.explain(err, "gw-run has no such limit.")
-			found[i] = []card{{Severity: "warning", Title: "Not examined: " + looks[i].what, Parts: []part{{Detail: why.Text + " " + why.Hint}}}}
+			found[i] = []card{{Severity: "warning", Title: "Not examined: " + looks[i].what, Parts: []part{{Detail: printable(why.Text + " " + why.Hint)}}}}
 		}
 		d.Cards = append(d.Cards, found[i]...)
 	}
@@ -100,7 +100,7 @@ func (c *Console) findingCards(ctx context.Context, q *request) (cards []card, e
 		if q.may["error_groups"] && (f.Finding == "failing task" || f.Finding == "failed jobs") {
 			continue
 		}
-		p := part{Subject: f.Subject, Detail: f.Detail, Remedy: adviceOf(f), Command: f.Command}
+		p := part{Subject: f.Subject, Detail: printable(f.Detail), Remedy: adviceOf(f), Command: f.Command}
 		if q.acts && isRunnable(f.Command) {
 			p.Link = q.link(verbOf(f.Command)+"…", f.Subject, "remedy", remedyOf(f))
 		}

@@ -89,6 +89,9 @@ func findOne[T any](ctx context.Context, c *Console, kind, name, query string, f
 	return found.Rows[0], found.Now, nil
 }
 
+// OneTask reports whether the page is that of a task.
+func (q *request) OneTask() bool { return q.path == "/task" }
+
 // back is the page of the request, for forms that return to it.
 func (q *request) back() string { return strings.TrimPrefix(q.path, "/") + "?" + q.query.Encode() }
 

@@ -26,11 +26,23 @@ func TestIntervalsAreReadable(t *testing.T) {
 	}
 }
 
+func TestOnlyLongWordsOfATextMayBeBroken(t *testing.T) {
+	for text, want := range map[string]template.HTML{
+		"well-known <b>":                     "well-known &lt;b&gt;",
+		"at https://api.example.com/v1/a ok": "at https://<wbr>api.<wbr>example.<wbr>com/<wbr>v1/<wbr>a ok",
+		strings.Repeat("x", 30):              template.HTML(strings.Repeat("x", 30)),
+	} {
+		if got := breakable(text); got != want {
+			t.Errorf("%q becomes %q, want %q", text, got, want)
+		}
+	}
+}
+
 func TestNamesAreWholeAndLongOnesBreakAfterPunctuation(t *testing.T) {
 	long := strings.Repeat("tenant", 7)
 	for text, want := range map[string]template.HTML{
 		"send_email":                      "send_email",
-		long + "/<b>:" + long:             template.HTML(long + "/<wbr>&lt;<wbr>b&gt;<wbr>:<wbr>" + long),
+		long + "/<b>:" + long:             template.HTML(long + "/&lt;<wbr>b&gt;:<wbr>" + long),
 		strings.Repeat("Überweisung ", 9): template.HTML(strings.Repeat("Überweisung ", 9)),
 	} {
 		if got := name(text); got != want {
