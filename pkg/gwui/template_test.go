@@ -38,6 +38,19 @@ func TestOnlyLongWordsOfATextMayBeBroken(t *testing.T) {
 	}
 }
 
+func TestAPanelInWhichOnlyTimePassesIsNotSentAgain(t *testing.T) {
+	mark := func(at, since, text string) string {
+		return fragment{HTML: template.HTML(`<time datetime="` + at + `" title="` + at + `">` + since + `</time>` + text)}.Mark()
+	}
+	was := mark("10:00", "2 s ago", "a")
+	if mark("10:00", "3 s ago", "a") != was {
+		t.Error("a panel with another relative time is another one")
+	}
+	if mark("10:01", "2 s ago", "a") == was || mark("10:00", "2 s ago", "b") == was {
+		t.Error("a panel with another time or text is the same")
+	}
+}
+
 func TestNamesAreWholeAndLongOnesBreakAfterPunctuation(t *testing.T) {
 	long := strings.Repeat("tenant", 7)
 	for text, want := range map[string]template.HTML{

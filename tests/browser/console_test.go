@@ -157,6 +157,8 @@ func TestAnOpenPageIsUpdatedAndNotUnderTheHand(t *testing.T) {
 	if rows := eval[int](b, "document.querySelectorAll('tbody tr').length"); rows != 8 {
 		t.Errorf("the list was swapped under a selection: it has %d rows", rows)
 	}
+	was := eval[string](b, "document.querySelector('td time').innerText")
+	b.await("document.querySelector('td time').innerText !== '" + was + "'") // counted by the browser
 	eval[any](b, "document.querySelector('[data-rows] input[name=id]:checked').click(); document.activeElement.blur()")
 	b.await("document.querySelectorAll('tbody tr').length === 9")
 	b.press("p")
