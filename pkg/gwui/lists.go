@@ -354,6 +354,20 @@ type setting struct {
 	UpdatedAt inspect.Moment `json:"updated_at"`
 }
 
+// Size returns a value of a setting in bytes with the largest unit in which it is a whole number, empty for other settings.
+func (s setting) Size(value string) string {
+	n, err := strconv.ParseInt(value, 10, 64)
+	if err != nil || n == 0 || !strings.Contains(s.Meaning, "in bytes") {
+		return ""
+	}
+	units := []string{"B", "KiB", "MiB", "GiB"}
+	at := 0
+	for ; n%1024 == 0 && at < len(units)-1; at++ {
+		n /= 1024
+	}
+	return fmt.Sprintf("%d %s", n, units[at])
+}
+
 func settingsPage(_ context.Context, c *Console, q *request) (*view, error) {
 	return &view{Title: "Settings", Nav: "settings", panels: []panel{
 		{id: "notice", body: "notice", load: c.loadNotice(q)},

@@ -51,6 +51,18 @@ func TestAPanelInWhichOnlyTimePassesIsNotSentAgain(t *testing.T) {
 	}
 }
 
+func TestSettingsInBytesHaveAUnit(t *testing.T) {
+	size := setting{Meaning: "the maximum size of a payload in bytes"}
+	for value, want := range map[string]string{"67108864": "64 MiB", "1536": "1536 B", "2048": "2 KiB", "": ""} {
+		if got := size.Size(value); got != want {
+			t.Errorf("%s is %q, want %q", value, got, want)
+		}
+	}
+	if got := (setting{Meaning: "how long"}).Size("1024"); got != "" {
+		t.Errorf("a time is %q", got)
+	}
+}
+
 func TestNamesAreWholeAndLongOnesBreakAfterPunctuation(t *testing.T) {
 	long := strings.Repeat("tenant", 7)
 	for text, want := range map[string]template.HTML{
