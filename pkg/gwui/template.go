@@ -42,6 +42,7 @@ func parseTemplates(zone *time.Location) (*template.Template, error) {
 		"thousands": thousands,
 		"plain":     printable,
 		"breakable": breakable,
+		"json":      highlighted,
 		"lines":     func(text string) template.HTML { return breakable(printableLines(text)) },
 		"short":     short,
 		"name":      name,
@@ -201,6 +202,31 @@ func breakable(text string) template.HTML {
 	}
 	broken.WriteString(template.HTMLEscapeString(text[at:]))
 	return template.HTML(broken.String())
+}
+
+var jsonToken = regexp.MustCompile(`("(?:[^"\\\n]|\\.)*")(\s*:)?|\b(?:true|false|null)\b|-?\b\d[\d.eE+-]*`)
+
+// highlighted returns a JSON document with its names, texts and other values marked for colors.
+func highlighted(text string) template.HTML {
+	text = printableLines(text)
+	if len(text) > mostMarked {
+		return breakable(text)
+	}
+	var marked strings.Builder
+	at := 0
+	for _, token := range jsonToken.FindAllStringSubmatchIndex(text, -1) {
+		class, end := "v", token[1]
+		if token[2] >= 0 {
+			class, end = "s", token[3]
+		}
+		if token[4] >= 0 {
+			class = "k"
+		}
+		fmt.Fprintf(&marked, `%s<span class="%s">%s</span>`, breakable(text[at:token[0]]), class, breakable(text[token[0]:end]))
+		at = end
+	}
+	marked.WriteString(string(breakable(text[at:])))
+	return template.HTML(marked.String())
 }
 
 // breakAfterMarks returns a text that may be broken between punctuation marks and what follows.

@@ -51,6 +51,15 @@ func TestAPanelInWhichOnlyTimePassesIsNotSentAgain(t *testing.T) {
 	}
 }
 
+func TestADocumentIsColoredAndElseUnchanged(t *testing.T) {
+	got := highlighted(`{"a<b": "x \" y", "n": [-1.5e3, true, null]}`)
+	want := `{<span class="k">&#34;a&lt;b&#34;</span>: <span class="s">&#34;x \&#34; y&#34;</span>, <span class="k">&#34;n&#34;</span>: ` +
+		`[<span class="v">-1.5e3</span>, <span class="v">true</span>, <span class="v">null</span>]}`
+	if string(got) != want {
+		t.Errorf("it is %s, want %s", got, want)
+	}
+}
+
 func TestSettingsInBytesHaveAUnit(t *testing.T) {
 	size := setting{Meaning: "the maximum size of a payload in bytes"}
 	for value, want := range map[string]string{"67108864": "64 MiB", "1536": "1536 B", "2048": "2 KiB", "": ""} {
