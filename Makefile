@@ -1,5 +1,5 @@
 .DEFAULT_GOAL := help
-.PHONY: help test test-stress run test-ha test-languages test-browser test-matrix interleave mutants soak perf bench bench-report bench-sql bench-tasks bench-instructions lint lint-go lint-sql deps demo snapshot calls release extension install dist-pgxn man lint-packaging lint-prometheus lint-release publish
+.PHONY: help test test-stress run test-ha test-languages test-browser pictures test-matrix interleave mutants soak perf bench bench-report bench-sql bench-tasks bench-instructions lint lint-go lint-sql deps demo snapshot calls release extension install dist-pgxn man lint-packaging lint-prometheus lint-release publish
 
 # The programs do not need C; targets with the race detector set CGO_ENABLED=1 themselves.
 test test-stress test-matrix interleave mutants soak lint lint-go lint-sql: export CGO_ENABLED = 0
@@ -41,6 +41,12 @@ test-browser: ## Run the tests of the console in a real browser; installs Chromi
 	go build -o build/testserver ./tests/go/testserver
 	$(if $(SHORT),,cd tests/browser && go vet ./... && go run honnef.co/go/tools/cmd/staticcheck@v0.8.2 ./...)
 	cd tests/browser && ../../build/testserver -- go test -count=1 . $(if $(SHORT),,-browser.all)
+
+pictures: ## Take the pictures of the console for the documents anew, of the demo; installs Chromium
+	@scripts/deps.sh browser
+	cd tests/browser && npm ci --ignore-scripts --no-audit --no-fund --silent
+	go build -o build/testserver ./tests/go/testserver
+	cd tests/browser && ../../build/testserver -- go test -count=1 -run Pictures . -browser.pictures
 
 test-matrix: deps ## Run all tests on several versions of PostgreSQL (VERSIONS="12 18"; default: tests/postgres-versions; SHORT=1 omits tests that do not depend on the version)
 	SHORT=$(SHORT) scripts/test-matrix.sh $(VERSIONS)

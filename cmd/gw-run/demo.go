@@ -161,7 +161,7 @@ func (d *demo) trades() bool { return !d.once && !d.existing }
 // serveUI serves the console, at its usual address or else at a free one. If that fails, the demo continues without it.
 func (d *demo) serveUI(stage *demoStage) (end func(), url string) {
 	for _, address := range []string{console.DefaultAddress, "127.0.0.1:0"} {
-		server, err := console.Serve(stage.pool, console.Options{Address: address, Schema: d.database.schema, Logger: d.log})
+		server, err := console.Serve(stage.pool, console.Options{Address: address, Name: "demo", Schema: d.database.schema, Logger: d.log})
 		if err == nil {
 			return server.Close, server.URL()
 		}

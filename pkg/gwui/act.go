@@ -25,25 +25,30 @@ type jobAct struct {
 	States      []string
 	Fields      []field
 	function    string
-	act         func(value func(field string) any) operate.Act // the values of its fields, nil for none
+	act         func(value func(field string) any, jobs int) operate.Act // the values of its fields, nil for none; how many jobs
 }
 
 // field is a value that an act takes.
 type field struct {
 	Name, Label, Hint, Value string
-	Kind                     string // check, which is checked if it has a value; lines; or empty, for one line
+	Kind                     string   // check, which is checked if it has a value; lines; or empty, for one line
+	Options                  []string // values to choose from, or to type others
 }
 
 var reason = field{Name: "reason", Label: "Reason", Hint: "The last error of the jobs."}
 
+// spread is a field of forms for several jobs.
+var spread = field{Name: "spread", Label: "Spread over", Options: []string{"1 min", "10 min", "1 h"},
+	Hint: "A time, such as 10 min, over which the jobs become due one after the other. Empty: all of them are due now."}
+
 var jobActList = []jobAct{
 	{Name: "retry", Title: "Retry", Effect: "The jobs become due now; failed jobs get all their attempts again.",
 		States:   []string{"scheduled", "failed"},
-		Fields:   []field{{Name: "apart", Label: "Time apart", Hint: "The time between two jobs, such as 100ms or 2s, so that they do not all start at once. Default: none."}},
+		Fields:   []field{spread},
 		function: "retry_jobs",
-		act: func(value func(string) any) operate.Act {
-			if apart := value("apart"); apart != nil {
-				return operate.RetryApart(apart, 1)
+		act: func(value func(string) any, jobs int) operate.Act {
+			if over := value(spread.Name); over != nil {
+				return operate.RetryApart(over, int64(max(jobs, 1)))
 			}
 			return operate.Retry()
 		}},
@@ -54,25 +59,26 @@ var jobActList = []jobAct{
 			{Name: "priority", Label: "Priority", Hint: "A number; lower runs first."},
 		},
 		function: "reschedule_jobs",
-		act: func(value func(string) any) operate.Act {
+		act: func(value func(string) any, _ int) operate.Act {
 			return operate.Reschedule(nil, value("in"), value("priority"), nil, nil)
 		}},
 	{Name: "cancel", Title: "Cancel", Effect: "The jobs fail permanently; the handlers of running jobs are ended.",
 		States: []string{"ready", "scheduled", "running"}, Fields: []field{reason}, function: "cancel_jobs",
-		act: func(value func(string) any) operate.Act { return operate.Cancel(value("reason")) }},
+		act: func(value func(string) any, _ int) operate.Act { return operate.Cancel(value("reason")) }},
 	{Name: "fail", Title: "Fail", Effect: "The jobs fail permanently, and stay in the queue until they are retried or removed.",
 		States: []string{"ready", "scheduled"}, Fields: []field{reason}, function: "permanently_fail_jobs",
-		act: func(value func(string) any) operate.Act { return operate.Fail(value("reason")) }},
+		act: func(value func(string) any, _ int) operate.Act { return operate.Fail(value("reason")) }},
 	{Name: "remove", Title: "Remove", Effect: "The jobs are deleted, as if they had completed.",
 		States: []string{"ready", "scheduled", "failed"}, function: "complete_jobs",
-		act: func(func(string) any) operate.Act { return operate.Remove() }},
+		act: func(func(string) any, int) operate.Act { return operate.Remove() }},
 }
 
 // jobActs returns the actions that the viewer may take on jobs in a state, or in any state if it is empty.
 func (q *request) jobActs(state string) []jobAct {
 	var acts []jobAct
 	for _, a := range jobActList {
-		if q.Can(a.function) && (state == "" || slices.Contains(a.States, state)) {
+		// To cancel a job that waits is to fail it.
+		if q.Can(a.function) && (state == "" || slices.Contains(a.States, state)) && (a.Name != "fail" || !q.Can("cancel_jobs")) {
 			acts = append(acts, a)
 		}
 	}
@@ -258,6 +264,9 @@ func confirmJobs(ctx context.Context, c *Console, q *request) (*view, error) {
 			return nil, err
 		}
 	}
+	if d.Count == 1 && !d.IsAtLeast {
+		d.Act.Fields = slices.DeleteFunc(d.Act.Fields, func(f field) bool { return f.Name == spread.Name })
+	}
 	return &view{Title: act.Title, Nav: "jobs", panels: []panel{
 		{id: "confirm", body: "confirm", still: true, load: func(context.Context) (any, error) { return d, nil }},
 	}}, nil
@@ -294,7 +303,6 @@ func actOnJobs(ctx context.Context, c *Console, q *request, form url.Values) (ou
 		return outcome{}, statusError{http.StatusBadRequest, "Give a time or a priority."}
 	}
 	o := &operation{Act: act, Viewer: q.viewer.Name, Total: len(ids), ids: ids, back: backTo(q.query, "jobs")}
-	o.change.Act = act.act(value)
 	if err := c.mayUse(newFilter(q.query)); err != nil {
 		return outcome{}, err
 	}
@@ -309,6 +317,7 @@ func actOnJobs(ctx context.Context, c *Console, q *request, form url.Values) (ou
 		o.ids, o.isAll, o.filter, o.upto, o.IsAtLeast = nil, true, newFilter(q.query), number(form, "upto"), form.Get("more") != ""
 		o.change.Selection = &o.filter.Selection
 	}
+	o.change.Act = act.act(value, o.Total)
 	c.operations.start(c, o, q.may)
 	if !o.endsSoon(ctx) {
 		return outcome{to: "operations?op=" + o.ID}, nil

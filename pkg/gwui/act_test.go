@@ -32,22 +32,30 @@ func TestSelectedJobsAreChangedAfterAQuestion(t *testing.T) {
 	}
 }
 
-func TestJobsAreRetriedOneAfterTheOther(t *testing.T) {
+func TestARetryIsSpreadOverATime(t *testing.T) {
 	t.Parallel()
 	s := newSite(t, gwui.Config{})
 	pgtest.Exec(t, s.pool, `select graphile_worker.add_job('mail') from generate_series(1, 1500)`)
 	pgtest.Exec(t, s.pool, `select count(*) from graphile_worker.permanently_fail_jobs(array(select id from graphile_worker.jobs), 'down')`)
-	asked := s.get("jobs/act?act=retry&all=1&state=failed")
-	asked.want(t, http.StatusOK, "The time between two jobs")
-	form := url.Values{"count": {"1500"}, "typed": {"1500"}, "upto": {asked.field("upto")}, "apart": {"1m"}}
-	s.post("jobs/act?act=retry&all=1&state=failed", form).want(t, http.StatusSeeOther)
+	if p := s.get("jobs/act?act=retry&id=1"); p.status != http.StatusOK || strings.Contains(p.body, `name="spread"`) {
+		t.Error("a single job can be spread")
+	}
+	const query = "jobs/act?act=retry&all=1&state=failed"
+	asked := s.get(query)
+	asked.want(t, http.StatusOK, "Spread over", `<option value="10 min">`)
+	form := url.Values{"count": {"1500"}, "typed": {"1500"}, "upto": {asked.field("upto")}, "spread": {"soon"}}
+	s.post(query, form).want(t, http.StatusBadRequest, "Nothing was done.", `value="soon"`)
+	form.Set("spread", "10 min")
+	s.post(query, form).want(t, http.StatusSeeOther)
 	pgtest.Await(t, s.pool, `select exists (select from graphile_worker.list_audit() where act = 'retry' and jobs = 1500)`)
-	gaps := pgtest.Value[string](t, s.pool, `
-		select concat_ws(' ', count(*), min(round(extract(epoch from gap))), max(round(extract(epoch from gap))) between 60 and 65)
+	pgtest.Await(t, s.pool, `
+		select count(*) = 1499 and min(gap) >= interval '0.4 s' and max(gap) < interval '10 s'
+		       and sum(gap) between interval '0.4 s' * 1499 and interval '11 min'
 		  from (select run_at - lag(run_at) over (order by run_at) as gap from graphile_worker.jobs) as g
 		 where gap is not null`)
-	if gaps != "1499 60 t" {
-		t.Errorf("the gaps between the jobs are %s", gaps)
+	if got := pgtest.Value[string](t, s.pool, `select concat_ws('|', jobs, selection, subject) from graphile_worker.list_audit() where act = 'retry'`); got !=
+		"1500|state failed|one every 00:00:00.4" {
+		t.Errorf("the audit has %s", got)
 	}
 }
 

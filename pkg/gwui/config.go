@@ -78,7 +78,7 @@ func (c Config) withDefaults(pool *pgxpool.Pool) Config {
 		if network, _ := pgconn.NetworkAddress(host, to.Port); network == "unix" {
 			host = "localhost"
 		}
-		c.Name = to.Database + "@" + host
+		c.Name = cmp.Or(to.Database, to.User) + "@" + host
 	}
 	c.Links = slices.DeleteFunc(slices.Clone(c.Links), func(l Link) bool { return l.Name == c.Name })
 	return c

@@ -72,7 +72,7 @@ func TestAListShowsTheBeginningOfPayloadsAndCounts(t *testing.T) {
 	pgtest.Exec(t, owner, `
 		select graphile_worker.add_job('mail', '{"to":"you"}', 'q'), graphile_worker.add_job('mail', run_at => now() + interval '1 hour'),
 		       graphile_worker.add_job('big', json_build_object('text', (select string_agg(md5(n::text), '') from generate_series(1, 3000) as n)))`)
-	const preview = `class="payload low">{&#34;to&#34;:&#34;you&#34;}`
+	const preview = `">{&#34;to&#34;:&#34;you&#34;}</td>`
 	s := serve(t, owner, owner, gwui.Config{})
 	s.get("jobs").want(t, http.StatusOK, preview, `ready</span> <b>2</b>`, `scheduled</span> <b>1</b>`)
 	s.get("jobs?task=mail&state=ready").want(t, http.StatusOK, preview, `ready</span> <b>1</b>`)

@@ -33,6 +33,9 @@ type part struct {
 	Link                    link   // runs it; without a title the console cannot
 }
 
+// About returns the subject as a mention.
+func (p part) About() mention { return mentionOf(p.Subject) }
+
 // incidents are the cards of the overview.
 type incidents struct {
 	Cards []card
@@ -73,7 +76,7 @@ func (c *Console) incidents(ctx context.Context, q *request) (d incidents, err e
 			return d, err
 		} else if err != nil {
 			why := c.explain(err, "gw-run has no such limit.")
-			found[i] = []card{{Severity: "warning", Title: "Not examined: " + looks[i].what, Parts: []part{{Detail: why.Text + " " + why.Hint}}}}
+			found[i] = []card{{Severity: "warning", Title: "Not examined: " + looks[i].what, Parts: []part{{Detail: printable(why.Text + " " + why.Hint)}}}}
 		}
 		d.Cards = append(d.Cards, found[i]...)
 	}
@@ -97,7 +100,7 @@ func (c *Console) findingCards(ctx context.Context, q *request) (cards []card, e
 		if q.may["error_groups"] && (f.Finding == "failing task" || f.Finding == "failed jobs") {
 			continue
 		}
-		p := part{Subject: f.Subject, Detail: f.Detail, Remedy: adviceOf(f), Command: f.Command}
+		p := part{Subject: f.Subject, Detail: printable(f.Detail), Remedy: adviceOf(f), Command: f.Command}
 		if q.acts && isRunnable(f.Command) {
 			p.Link = q.link(verbOf(f.Command)+"…", f.Subject, "remedy", remedyOf(f))
 		}
@@ -116,7 +119,7 @@ func withoutStaleLocks(cards []card) []card {
 	var silent []string
 	for _, f := range cards {
 		if f.Title == silentTitle {
-			silent = append(silent, "worker "+f.Parts[0].Subject)
+			silent = append(silent, f.Parts[0].Subject)
 		}
 	}
 	for i := range cards {
@@ -187,13 +190,14 @@ const silentTitle = "A worker is silent"
 
 // workerCards returns a card for each registered worker that is silent or drained.
 func (c *Console) workerCards(ctx context.Context, q *request) (cards []card, err error) {
-	workers, err := c.workers(ctx, "")
+	workers, err := readCached[worker](ctx, c, "registered workers", `
+		select w.* from S.list_workers(null, $1::integer, $2::bigint) as w where w.is_registered order by w.worker_id`, namesShown, doctorPages)
 	for _, w := range workers.Rows {
 		show := q.link("Show", w.ID, "worker", url.Values{"worker": {w.ID}})
 		switch {
 		case w.State == "silent":
 			f := card{Severity: "warning", Title: silentTitle, Since: w.LastSeenAt, Jobs: w.Claimed, Links: []link{show}, Parts: []part{{
-				Subject: w.ID,
+				Subject: "worker " + w.ID,
 				Detail:  fmt.Sprintf("It holds %s, and has sent no heartbeat. The other workers free them.", plural(w.Claimed, "job")),
 				Remedy:  "If its process has ended, start another one. If it lives, look for its connection to the database in its log.",
 			}}}
@@ -203,7 +207,7 @@ func (c *Console) workerCards(ctx context.Context, q *request) (cards []card, er
 			cards = append(cards, f)
 		case w.IsDrained():
 			f := card{Severity: "info", Title: "A worker is " + w.State, Links: []link{show}, Parts: []part{{
-				Subject: w.ID, Detail: fmt.Sprintf("It claims no more jobs, and holds %s.", plural(w.Claimed, "job")),
+				Subject: "worker " + w.ID, Detail: fmt.Sprintf("It claims no more jobs, and holds %s.", plural(w.Claimed, "job")),
 			}}}
 			cards = append(cards, f)
 		}
@@ -222,7 +226,7 @@ func (c *Console) limitCards(ctx context.Context, q *request) (cards []card, err
 		if l.MoreWaiting {
 			more = "more than "
 		}
-		f := card{Severity: "info", Title: "Jobs wait for a limit", Jobs: l.Waiting, Parts: []part{{Subject: l.Name, Detail: fmt.Sprintf(
+		f := card{Severity: "info", Title: "Jobs wait for a limit", Jobs: l.Waiting, Parts: []part{{Subject: "limit " + l.Name, Detail: fmt.Sprintf(
 			"%s%s wait. Running: %s. %s", more, plural(l.Waiting, "job"), thousands(l.Running), l.lanes())}}}
 		if q.may["list_lanes"] {
 			f.Links = append(f.Links, q.link("Show", l.Name, "limits/lanes", l.Target().values()))

@@ -54,6 +54,14 @@ func TestTheOverviewSaysWhatNeedsSomebodyWorstFirst(t *testing.T) {
 	}
 }
 
+func TestNumbersOfWaitingJobsAreReadable(t *testing.T) {
+	t.Parallel()
+	s := newSite(t, gwui.Config{})
+	s.exports()
+	pgtest.Exec(t, s.pool, `select count(*) from (select graphile_worker.add_job('export', '{"tenant":"lane & 7"}') from generate_series(1, 1234)) as j`)
+	s.get("").want(t, http.StatusOK, "1\u202f235 jobs wait.")
+}
+
 func TestARemedyIsRunAfterItsStatementWasShown(t *testing.T) {
 	t.Parallel()
 	s := newSite(t, gwui.Config{})

@@ -6,7 +6,6 @@ import (
 	"net/http"
 	"net/url"
 	"slices"
-	"strings"
 
 	"github.com/gwsql/gw/internal/inspect"
 )
@@ -25,14 +24,6 @@ func starts(w inspect.Widths) string {
 		text += ", burst " + thousands(*w.Burst)
 	}
 	return text
-}
-
-// Which returns the jobs to which the limit applies, as text.
-func (l limit) Which() string {
-	if l.Tasks == nil {
-		return "all tasks"
-	}
-	return strings.Join(l.Tasks, ", ")
 }
 
 // LanesBy returns what assigns a job to a lane, and whether the lanes take turns, as text.

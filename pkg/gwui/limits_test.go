@@ -73,7 +73,7 @@ func TestAPauseHasAReasonAndAnEnd(t *testing.T) {
 	t.Parallel()
 	s := newSite(t, gwui.Config{})
 	s.post("pause?task=mail", url.Values{"reason": {"a migration"}, "for": {"30m"}}).want(t, http.StatusSeeOther)
-	s.get("limits").want(t, http.StatusOK, "the task mail", "a migration", "in 29 min", "console (role ")
+	s.get("limits").want(t, http.StatusOK, "the task <a href=\"./task?task=mail\">mail</a>", "a migration", "in 29 min", "console (role ")
 	asked := s.get("pause?task=mail")
 	asked.want(t, http.StatusOK, "This is paused already;", `value="a migration"`)
 	s.post("pause?task=mail", url.Values{"until": {"2100-01-02 03:04+01"}}).want(t, http.StatusSeeOther)
@@ -150,7 +150,7 @@ func TestAMonitorSeesLimitsAndPausesWithoutLanes(t *testing.T) {
 	s.exports()
 	pgtest.Exec(t, owner, `select graphile_worker.pause(task => 'mail', reason => 'the provider is down')`)
 	p := s.get("limits")
-	p.want(t, http.StatusOK, "exports", "the task mail")
+	p.want(t, http.StatusOK, "exports", "the task <a href=\"./task?task=mail\">mail</a>")
 	if strings.Contains(p.body, "the provider is down") {
 		t.Errorf("the page shows the reason of a pause, which may be about a customer: %s", p.body)
 	}

@@ -47,6 +47,8 @@ type task struct {
 	Workers int64  `json:"workers"`
 }
 
+func (t task) name() string { return t.Task }
+
 // Target returns the target of a pause of the task.
 func (t task) Target() target { return target{Task: t.Task} }
 
@@ -81,7 +83,7 @@ func tasksPage(_ context.Context, c *Console, q *request) (*view, error) {
 
 func (c *Console) tasks(ctx context.Context, after string) (named[task], error) {
 	return listNames(ctx, c, "tasks", `select t.* from S.list_tasks($1::text, $2::integer) as t order by t.task_identifier`,
-		after, func(t task) string { return t.Task })
+		after, task.name)
 }
 
 // queue is a row of list_queues.
@@ -92,6 +94,8 @@ type queue struct {
 	LockedBy string         `json:"locked_by"`
 }
 
+func (q queue) name() string { return q.Queue }
+
 // Target returns the target of a pause of the queue.
 func (q queue) Target() target { return target{Queue: q.Queue} }
 
@@ -99,36 +103,26 @@ func queuesPage(_ context.Context, c *Console, q *request) (*view, error) {
 	return &view{Title: "Queues", Nav: "queues", panels: []panel{
 		{id: "notice", body: "notice", load: c.loadNotice(q)},
 		{id: "queues", body: "queues", note: "gw-run queues has no such limit.", load: func(ctx context.Context) (any, error) {
-			return withPauses(ctx, c, q, func() (named[queue], error) {
-				return listNames(ctx, c, "queues", `select q.* from S.list_queues($1::text, $2::integer) as q order by q.queue_name`,
-					q.query.Get("after"), func(q queue) string { return q.Queue })
-			})
+			return withPauses(ctx, c, q, func() (named[queue], error) { return c.queues(ctx, q.query.Get("after")) })
 		}},
 	}}, nil
 }
 
+func (c *Console) queues(ctx context.Context, after string) (named[queue], error) {
+	return listNames(ctx, c, "queues", `select q.* from S.list_queues($1::text, $2::integer) as q order by q.queue_name`,
+		after, queue.name)
+}
+
 // worker is a row of list_workers.
 type worker struct{ inspect.Worker }
+
+func (w worker) name() string { return w.ID }
 
 // Shown returns the state of the worker as a word.
 func (w worker) Shown() string { return cmp.Or(w.State, "unregistered") }
 
 // IsDrained reports whether the worker is to claim no more jobs.
 func (w worker) IsDrained() bool { return w.State == "draining" || w.State == "drained" }
-
-// TaskNames returns the names of the tasks, the first few of many.
-func (w worker) TaskNames() string {
-	const most = 5
-	switch {
-	case !w.IsRegistered:
-		return ""
-	case len(w.Tasks) == 0:
-		return "any"
-	case len(w.Tasks) > most:
-		return fmt.Sprintf("%s and %d more", strings.Join(w.Tasks[:most], ", "), len(w.Tasks)-most)
-	}
-	return strings.Join(w.Tasks, ", ")
-}
 
 // workersData are workers with the versions of their programs.
 type workersData struct {
@@ -155,7 +149,7 @@ func workersPage(_ context.Context, c *Console, q *request) (*view, error) {
 // workers returns a page of the workers.
 func (c *Console) workers(ctx context.Context, after string) (named[worker], error) {
 	return listNames(ctx, c, "workers", `select w.* from S.list_workers($1::text, $2::integer) as w order by w.worker_id`,
-		after, func(w worker) string { return w.ID })
+		after, worker.name)
 }
 
 // schedule is a row of cron_schedules, with its next runs.
@@ -234,6 +228,27 @@ type pastAct struct {
 
 // FirstIDs returns some of the jobs.
 func (a pastAct) FirstIDs() []int64 { return a.IDs[:min(len(a.IDs), 5)] }
+
+// About returns what the act was about, as a mention.
+func (a pastAct) About() mention {
+	switch a.Act {
+	case "drain", "undrain":
+		return mentionOf("worker " + a.Subject)
+	case "unlock":
+		if !strings.Contains(a.Subject, ", ") { // otherwise it names several workers
+			return mentionOf("worker " + a.Subject)
+		}
+	case "keep task", "stop keeping task":
+		return mentionOf("task "+a.Subject, " for ")
+	case "set limit", "override lane", "open lane", "drop limit":
+		return mentionOf("limit "+a.Subject, ": ")
+	case "pause":
+		return mentionOf(a.Subject, ": ", " until 2")
+	case "resume":
+		return mentionOf(a.Subject)
+	}
+	return mention{After: a.Subject}
+}
 
 // Who returns the user, or the role if there is none.
 func (a pastAct) Who() string { return cmp.Or(a.Actor, a.Role) }
@@ -337,6 +352,20 @@ type setting struct {
 	Words     []string       `json:"words"`
 	Meaning   string         `json:"meaning"`
 	UpdatedAt inspect.Moment `json:"updated_at"`
+}
+
+// Size returns a value of a setting in bytes with the largest unit in which it is a whole number, empty for other settings.
+func (s setting) Size(value string) string {
+	n, err := strconv.ParseInt(value, 10, 64)
+	if err != nil || n == 0 || !strings.Contains(s.Meaning, "in bytes") {
+		return ""
+	}
+	units := []string{"B", "KiB", "MiB", "GiB"}
+	at := 0
+	for ; n%1024 == 0 && at < len(units)-1; at++ {
+		n /= 1024
+	}
+	return fmt.Sprintf("%d %s", n, units[at])
 }
 
 func settingsPage(_ context.Context, c *Console, q *request) (*view, error) {

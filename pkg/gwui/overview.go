@@ -56,8 +56,8 @@ func (c *Console) stats(ctx context.Context) (stats inspect.Stats, err error) {
 }
 
 // doctorPages is how many pages of a table each finding may read for the overview, which calls doctor repeatedly. They contain
-// all jobs of a queue of up to about 150 000.
-const doctorPages = 3000
+// all jobs of a queue of up to about 100 000.
+const doctorPages = 2000
 
 const doctorQuery = `select d.* from S.doctor($1::bigint) as d`
 

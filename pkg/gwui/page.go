@@ -12,6 +12,7 @@ import (
 	"maps"
 	"net/http"
 	"net/url"
+	"regexp"
 	"slices"
 	"strconv"
 	"strings"
@@ -104,10 +105,13 @@ type fragment struct {
 	cost   time.Duration
 }
 
-// Mark identifies the content of a panel: the browser does not replace content that it already has.
+// shownTime is a time that the browser shows relative to now.
+var shownTime = regexp.MustCompile(`(<time [^>]*title=[^>]*>)[^<]*`)
+
+// Mark identifies the content of a panel: the browser does not replace content that it already has. It counts times by itself.
 func (f fragment) Mark() string {
 	sum := fnv.New64a()
-	_, _ = sum.Write([]byte(f.HTML))
+	_, _ = sum.Write(shownTime.ReplaceAll([]byte(f.HTML), []byte("$1")))
 	return strconv.FormatUint(sum.Sum64(), 36)
 }
 
@@ -270,6 +274,7 @@ type layoutData struct {
 	Reload                 bool
 	ReadOnly               bool
 	Here                   string // the page with its query
+	Now                    string
 	Theme, Zone            string
 	Themes, Zones          []string
 }
@@ -278,7 +283,7 @@ func (c *Console) layout(q *request, v *view, fragments []fragment) layoutData {
 	d := layoutData{
 		Title: v.Title, Nav: v.Nav, Root: root(q.path), Name: c.cfg.Name, Color: c.cfg.Color, Links: c.cfg.Links, Schema: c.cfg.Schema,
 		Viewer: q.viewer.Name, Fragments: fragments, Reload: v.Reload, ReadOnly: !q.acts,
-		Here: strings.TrimPrefix(q.path, "/") + "?" + q.query.Encode(), Theme: q.theme, Zone: "UTC", Themes: themes(), Zones: commonZones(),
+		Here: strings.TrimPrefix(q.path, "/") + "?" + q.query.Encode(), Theme: q.theme, Zone: "UTC", Now: time.Now().UTC().Format(time.RFC3339Nano), Themes: themes(), Zones: commonZones(),
 	}
 	if q.zone != nil {
 		d.Zone = q.zone.String()

@@ -28,6 +28,26 @@ type fact struct {
 	Label, Text string
 	At          inspect.Moment
 	Link        link
+	Tasks       []string
+}
+
+// mention is a text with the name of what may have a page.
+type mention struct{ Before, Kind, Name, After string }
+
+// mentionOf returns a text such as "queue mail" as a mention; the name ends where one of these texts begins.
+func mentionOf(text string, ends ...string) mention {
+	kind, rest, _ := strings.Cut(text, " ")
+	if !slices.Contains([]string{"task", "queue", "worker", "limit"}, kind) {
+		return mention{After: text}
+	}
+	if kind == "limit" {
+		ends = append(ends, ", lane ")
+	}
+	name := rest
+	for _, end := range ends {
+		name, _, _ = strings.Cut(name, end)
+	}
+	return mention{kind + " ", kind, name, rest[len(name):]}
 }
 
 // named returns the name that the query has under a key, or an error if the role may not call a function, or there is no name.
@@ -41,9 +61,21 @@ func (q *request) named(key, function string) (string, error) {
 	return q.query.Get(key), nil
 }
 
-// findOne returns the row that a query finds for a name, and the time of the answer, or an error if there is none.
-func findOne[T any](ctx context.Context, c *Console, kind, name, query string) (one T, now time.Time, err error) {
-	found, err := readCached[T](ctx, c, kind+" "+name, query, name)
+// findOne returns the row of a name, and the time of the answer, or an error if there is none. It is in the list of the first names,
+// which other pages read too, or a query finds it.
+func findOne[T any](ctx context.Context, c *Console, kind, name, query string, first func(context.Context, string) (named[T], error),
+	nameOf func(T) string) (one T, now time.Time, err error) {
+	list, err := first(ctx, "")
+	if err != nil {
+		return one, now, err
+	}
+	if at := slices.IndexFunc(list.Rows, func(row T) bool { return nameOf(row) == name }); at >= 0 {
+		return list.Rows[at], list.Now, nil
+	}
+	found := answer[T]{Now: list.Now}
+	if list.After != "" {
+		found, err = readCached[T](ctx, c, kind+" "+name, query, name)
+	}
 	if err != nil {
 		return one, now, err
 	}
@@ -56,6 +88,9 @@ func findOne[T any](ctx context.Context, c *Console, kind, name, query string) (
 	}
 	return found.Rows[0], found.Now, nil
 }
+
+// OneTask reports whether the page is that of a task.
+func (q *request) OneTask() bool { return q.path == "/task" }
 
 // back is the page of the request, for forms that return to it.
 func (q *request) back() string { return strings.TrimPrefix(q.path, "/") + "?" + q.query.Encode() }
@@ -84,7 +119,7 @@ func taskPage(_ context.Context, c *Console, q *request) (*view, error) {
 
 func (c *Console) aTask(ctx context.Context, q *request, name string) (s subject, err error) {
 	t, now, err := findOne[task](ctx, c, "task", name, `
-		select t.* from S.list_tasks(max_rows => 2147483647) as t where t.task_identifier operator(pg_catalog.=) $1::text`)
+		select t.* from S.list_tasks(max_rows => 2147483647) as t where t.task_identifier operator(pg_catalog.=) $1::text`, c.tasks, task.name)
 	if err != nil {
 		return s, err
 	}
@@ -213,7 +248,7 @@ func queuePage(_ context.Context, c *Console, q *request) (*view, error) {
 
 func (c *Console) aQueue(ctx context.Context, q *request, name string) (s subject, err error) {
 	one, now, err := findOne[queue](ctx, c, "queue", name, `
-		select q.* from S.list_queues(max_rows => 2147483647) as q where q.queue_name operator(pg_catalog.=) $1::text`)
+		select q.* from S.list_queues(max_rows => 2147483647) as q where q.queue_name operator(pg_catalog.=) $1::text`, c.queues, queue.name)
 	if err != nil {
 		return s, err
 	}
@@ -251,7 +286,7 @@ const workerQuery = `
 	select w.* from S.list_workers(null, 10000) as w where w.worker_id operator(pg_catalog.=) $1::text`
 
 func (c *Console) aWorker(ctx context.Context, q *request, name string) (s subject, err error) {
-	w, now, err := findOne[worker](ctx, c, "worker", name, workerQuery)
+	w, now, err := findOne(ctx, c, "worker", name, workerQuery, c.workers, worker.name)
 	if err != nil {
 		return s, err
 	}
@@ -263,7 +298,7 @@ func (c *Console) aWorker(ctx context.Context, q *request, name string) (s subje
 	if w.IsRegistered {
 		s.Facts = append(s.Facts, fact{Label: "Concurrency", Text: thousands(int64(w.Concurrency))}, fact{Label: "Last seen", At: w.LastSeenAt},
 			fact{Label: "Started", At: w.StartedAt}, fact{Label: "Process", Text: fmt.Sprintf("%s:%d", printable(w.Host), w.PID)},
-			fact{Label: "Version", Text: printable(w.Version)}, fact{Label: "Tasks", Text: printable(w.TaskNames())})
+			fact{Label: "Version", Text: printable(w.Version)}, fact{Label: "Tasks", Text: "any", Tasks: w.Tasks})
 	}
 	s.Links = q.WorkerLinks(w)
 	return s, nil

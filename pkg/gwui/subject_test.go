@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"net/http"
 	"net/url"
+	"slices"
 	"strings"
 	"testing"
 
@@ -28,7 +29,7 @@ func TestATaskAQueueAndAWorkerHavePages(t *testing.T) {
 		set search_path = public`)
 	p := s.get("task?task=mail")
 	p.want(t, http.StatusOK, "<h1>Task mail</h1>", `href="./jobs?state=ready&amp;task=mail"`, "job 4</a>", "38 min ago", "Next run of nightly",
-		"limit api", "2 at once, 5 a minute", "paused: the task mail", "the provider is down", `href="./resume?back=task%3Ftask%3Dmail&amp;task=mail"`,
+		"limit <a href=\"./limits/lanes?limit=api\">api</a>", "2 at once, 5 a minute", "paused: the task mail", "the provider is down", `href="./resume?back=task%3Ftask%3Dmail&amp;task=mail"`,
 		`href="./jobs/act?act=retry&amp;all=1`, "This task is not kept")
 	if strings.Contains(p.body, "not of this task") {
 		t.Error("the page of a task has the errors of another one")
@@ -69,12 +70,7 @@ func TestEveryListLinksToThePagesOfExactlyTheseNames(t *testing.T) {
 		for _, list := range lists {
 			links := s.links(list, kind+"?")
 			for _, name := range hostileNames {
-				to := at(kind, url.Values{kind: {name}})
-				found := false
-				for _, link := range links {
-					found = found || link == to
-				}
-				if !found {
+				if to := at(kind, url.Values{kind: {name}}); !slices.Contains(links, to) {
 					t.Errorf("%s has no link %q", list, to)
 				}
 			}
@@ -88,6 +84,23 @@ func TestEveryListLinksToThePagesOfExactlyTheseNames(t *testing.T) {
 				if back, _ := url.Parse(to); p.status != http.StatusSeeOther || back.Path != kind || back.Query().Get(kind) != name {
 					t.Errorf("%q leads to %d %q, want %q", act, p.status, to, from)
 				}
+			}
+		}
+	}
+	pgtest.Exec(t, s.pool, `
+		select graphile_worker.set_limit(n, array[n], max_running => 1) from unnest($1::text[]) as n`, hostileNames)
+	for kind, lists := range map[string][]string{"task": {"limits", "audit"}, "queue": {"limits", "audit"}, "worker": {"audit"}} {
+		var links []string
+		for _, list := range lists {
+			for pages := []string{list}; len(pages) > 0; {
+				from := pages[0]
+				links = append(links, s.links(from, kind+"?")...)
+				pages = slices.DeleteFunc(s.links(from, list+"?below="), func(to string) bool { return strings.Contains(to, "#main") })
+			}
+		}
+		for _, name := range hostileNames {
+			if to := at(kind, url.Values{kind: {name}}); !slices.Contains(links, to) {
+				t.Errorf("%v have no link %q", lists, to)
 			}
 		}
 	}

@@ -9,6 +9,7 @@ import (
 	"net/url"
 	"path"
 	"reflect"
+	"regexp"
 	"strings"
 	"time"
 	"unicode"
@@ -40,7 +41,9 @@ func parseTemplates(zone *time.Location) (*template.Template, error) {
 		"count":     count,
 		"thousands": thousands,
 		"plain":     printable,
-		"lines":     printableLines,
+		"breakable": breakable,
+		"json":      highlighted,
+		"lines":     func(text string) template.HTML { return breakable(printableLines(text)) },
 		"short":     short,
 		"name":      name,
 		"has":       has,
@@ -169,7 +172,7 @@ const mostTitle = 2000
 
 // short returns the beginning of a text, with all of it as its title if it is cut.
 func short(text string, most int) template.HTML {
-	cut := template.HTMLEscapeString(printable(terminal.Short(text, most)))
+	cut := string(breakable(printable(terminal.Short(text, most))))
 	if runes := []rune(text); len(runes) > most || strings.Contains(text, "\n") {
 		title := template.HTMLEscapeString(printable(string(runes[:min(len(runes), mostTitle)])))
 		return template.HTML(`<span title="` + title + `">` + cut + `</span>`)
@@ -178,23 +181,75 @@ func short(text string, most int) template.HTML {
 }
 
 const (
-	mostUnbroken = 36  // characters of a name that stays on one line
-	mostName     = 512 // characters of a name that are shown
+	mostUnbroken = 28      // characters of a name that stays on one line
+	mostName     = 512     // characters of a name that are shown
+	mostMarked   = 1 << 16 // bytes of a text in which it is marked where long words may be broken
 )
+
+var longWord = regexp.MustCompile(`\S{25,}`)
+
+// breakable returns a text whose long words, such as URLs, may be broken after a punctuation mark.
+func breakable(text string) template.HTML {
+	if len(text) > mostMarked {
+		return template.HTML(template.HTMLEscapeString(text))
+	}
+	var broken strings.Builder
+	at := 0
+	for _, word := range longWord.FindAllStringIndex(text, -1) {
+		broken.WriteString(template.HTMLEscapeString(text[at:word[0]]))
+		broken.WriteString(string(breakAfterMarks(text[word[0]:word[1]])))
+		at = word[1]
+	}
+	broken.WriteString(template.HTMLEscapeString(text[at:]))
+	return template.HTML(broken.String())
+}
+
+var jsonToken = regexp.MustCompile(`("(?:[^"\\\n]|\\.)*")(\s*:)?|\b(?:true|false|null)\b|-?\b\d[\d.eE+-]*`)
+
+// highlighted returns a JSON document with its names, texts and other values marked for colors.
+func highlighted(text string) template.HTML {
+	text = printableLines(text)
+	if len(text) > mostMarked {
+		return breakable(text)
+	}
+	var marked strings.Builder
+	at := 0
+	for _, token := range jsonToken.FindAllStringSubmatchIndex(text, -1) {
+		class, end := "v", token[1]
+		if token[2] >= 0 {
+			class, end = "s", token[3]
+		}
+		if token[4] >= 0 {
+			class = "k"
+		}
+		fmt.Fprintf(&marked, `%s<span class="%s">%s</span>`, breakable(text[at:token[0]]), class, breakable(text[token[0]:end]))
+		at = end
+	}
+	marked.WriteString(string(breakable(text[at:])))
+	return template.HTML(marked.String())
+}
+
+// breakAfterMarks returns a text that may be broken between punctuation marks and what follows.
+func breakAfterMarks(text string) template.HTML {
+	var broken strings.Builder
+	wasMark := false
+	for _, r := range text {
+		isMark := r < unicode.MaxASCII && (unicode.IsPunct(r) || unicode.IsSymbol(r))
+		if wasMark && !isMark && !unicode.IsSpace(r) {
+			broken.WriteString("<wbr>")
+		}
+		broken.WriteString(template.HTMLEscapeString(string(r)))
+		wasMark = isMark
+	}
+	return template.HTML(broken.String())
+}
 
 // name returns a name whole. A long one may be broken, but only after a punctuation mark.
 func name(text string) template.HTML {
 	if utf8.RuneCountInString(text) <= mostUnbroken || utf8.RuneCountInString(text) > mostName || strings.Contains(text, "\n") {
 		return short(text, mostName)
 	}
-	var broken strings.Builder
-	for _, r := range printable(text) {
-		broken.WriteString(template.HTMLEscapeString(string(r)))
-		if r < unicode.MaxASCII && (unicode.IsPunct(r) || unicode.IsSymbol(r)) {
-			broken.WriteString("<wbr>")
-		}
-	}
-	return template.HTML(broken.String())
+	return breakAfterMarks(printable(text))
 }
 
 // has reports whether a field of one of the rows has a value. A table leaves out a column without one.

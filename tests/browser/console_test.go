@@ -157,6 +157,8 @@ func TestAnOpenPageIsUpdatedAndNotUnderTheHand(t *testing.T) {
 	if rows := eval[int](b, "document.querySelectorAll('tbody tr').length"); rows != 8 {
 		t.Errorf("the list was swapped under a selection: it has %d rows", rows)
 	}
+	was := eval[string](b, "document.querySelector('td time').innerText")
+	b.await("document.querySelector('td time').innerText !== '" + was + "'") // counted by the browser
 	eval[any](b, "document.querySelector('[data-rows] input[name=id]:checked').click(); document.activeElement.blur()")
 	b.await("document.querySelectorAll('tbody tr').length === 9")
 	b.press("p")
@@ -195,13 +197,34 @@ func TestThePolicyStopsScriptsAndTexts(t *testing.T) {
 	b.mistakes = nil
 }
 
+// brokenWords are the words of a page, with a mark where they are broken, that would fit a line.
+const brokenWords = `(() => {
+	const broken = new Set()
+	const range = document.createRange()
+	const walker = document.createTreeWalker(document.querySelector('main'), NodeFilter.SHOW_TEXT)
+	for (let node; node = walker.nextNode();) {
+		if (node.parentElement.closest('.sr, option')) continue
+		let block = node.parentElement
+		while (getComputedStyle(block).display === 'inline') block = block.parentElement
+		for (const { 0: word, index } of node.data.matchAll(/[\p{L}\p{N}_]+/gu)) {
+			range.setStart(node, index)
+			range.setEnd(node, index + word.length)
+			const lines = [...range.getClientRects()].filter((r) => r.width > 1)
+			const tops = new Set(lines.map((r) => Math.round(r.top)))
+			if (tops.size > 1 && lines.reduce((sum, r) => sum + r.width, 40) < block.clientWidth) broken.add(word)
+		}
+	}
+	return [...broken].join(', ')
+})()`
+
 func TestNamesAreWholeAndNothingIsBeyondTheEdge(t *testing.T) {
 	t.Parallel()
 	b := open(t)
 	b.fill()
+	lists := []string{"jobs", "jobs?state=failed", "tasks", "queues", "limits", "history", "workers"}
 	for _, width := range []int64{320, 768, 1440} {
 		b.look(width, "light")
-		for _, path := range []string{"jobs", "jobs?state=failed", "tasks", "queues", "limits", "history", "workers"} {
+		for _, path := range lists {
 			b.visit(path)
 			b.await("document.readyState === 'complete' && document.querySelector('tbody td')")
 			if broken := eval[string](b, `[...document.querySelectorAll('td.name')].filter((td) => {
@@ -219,6 +242,23 @@ func TestNamesAreWholeAndNothingIsBeyondTheEdge(t *testing.T) {
 		for path, text := range map[string]string{"tasks": "Pause", "jobs?state=failed": "HTTP 500"} {
 			b.visit(path)
 			b.await("document.querySelector('tbody').innerText.includes('" + text + "')")
+		}
+	}
+	pgtest.Exec(t, b.pool, `
+		select graphile_worker.add_job('com.example.billing.invoices.GenerateMonthlyStatements', '{"url":"https://api.example.com/v1/charges/35051070e572"}',
+		                               'a-named-queue-of-the-northern-region', job_key => 'charge:2026-11-29:https://api.example.com/v1/charges'),
+		       graphile_worker.permanently_fail_jobs('{13}', 'Service Unavailable from https://api.pay.example/v1/charges (request 105bbb4c5c3b35ce92f245193aa94883)')`)
+	for _, width := range []int64{320, 768, 1440} {
+		b.look(width, "light")
+		for _, path := range append([]string{"", "jobs/2", "jobs/13", "jobs/11", "limits/lanes?limit=exports", "audit", "recurring", "settings",
+			"task?task=mail", "worker?worker=w", "jobs/13/act?act=fail"}, lists...) {
+			b.visit(path)
+			if broken := eval[string](b, brokenWords); broken != "" {
+				t.Errorf("%q, %d pixels wide, breaks inside of words: %s", path, width, broken)
+			}
+			if wide := eval[bool](b, "document.documentElement.scrollWidth > document.documentElement.clientWidth"); wide {
+				t.Errorf("%q is wider than %d pixels", path, width)
+			}
 		}
 	}
 }

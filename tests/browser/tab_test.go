@@ -99,12 +99,19 @@ func open(t *testing.T) *tab {
 	server := httptest.NewServer(console)
 	t.Cleanup(server.Close)
 	t.Cleanup(console.Close)
+	b := openAt(t, server.URL+"/")
+	b.pool = pool
+	return b
+}
 
+// openAt opens a tab for the console at a URL.
+func openAt(t *testing.T, url string) *tab {
+	t.Helper()
 	ctx, cancel := chromedp.NewContext(browser(t))
 	t.Cleanup(cancel)
 	ctx, cancel = context.WithTimeout(ctx, 15*time.Minute)
 	t.Cleanup(cancel)
-	b := &tab{t: t, ctx: ctx, pool: pool, url: server.URL + "/"}
+	b := &tab{t: t, ctx: ctx, url: url}
 	b.do(chromedp.Navigate("about:blank"))
 	if err := chromedp.Listen(ctx, b.hear); err != nil {
 		t.Fatal(err)

@@ -86,6 +86,34 @@ if (body.dataset.stream && globalThis.EventSource) {
   connect()
 }
 
+// --- Times relative to now, which the server writes in the same way ---
+
+const ahead = Date.now() - Date.parse(body.dataset.now) // of this clock
+
+function lasting(s) {
+  const two = (n, unit, rest, smaller) => rest ? `${n} ${unit} ${rest} ${smaller}` : `${n} ${unit}`
+  const [min, h, d] = [60, 3600, 86400].map((unit) => Math.floor(s / unit))
+  if (s < 60) return `${s} s`
+  if (s < 3600) return `${min} min`
+  if (h < 48) return two(h, 'h', min % 60, 'min')
+  return d < 10 ? two(d, 'd', h % 24, 'h') : `${d} d`
+}
+
+function tick() {
+  if (paused || document.hidden || !document.getSelection()?.isCollapsed) return
+  for (const time of document.querySelectorAll('time[title]')) {
+    const past = Math.floor((Date.now() - ahead - Date.parse(time.dateTime)) / 1000)
+    if (Number.isNaN(past)) continue
+    const [, prefix, suffix] = time.textContent.match(/^(due |for )?[^,]*(.*)$/)
+    let text = past > 0 ? `${lasting(past)} ago` : past < -1 ? `in ${lasting(-past - 1)}` : 'now'
+    if (prefix === 'for ') text = lasting(Math.max(0, past))
+    text = (prefix ?? '') + text + suffix
+    if (time.textContent !== text) time.textContent = text
+  }
+}
+
+if (body.dataset.stream) setInterval(() => { if (pending.size) swap(); tick() }, 1000)
+
 // --- Parts of pages ---
 
 function enhance(part) {

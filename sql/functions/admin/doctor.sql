@@ -68,7 +68,7 @@ begin
     '_gw_find_mended_jobs()',
     '_gw_find_failed_work()',
     '_gw_find_damage()',
-    '_gw_find_future_times()',
+    '_gw_find_future_times(pages => $1)',
     '_gw_find_drained_workers()',
     '_gw_find_no_worker($1)',
     '_gw_find_unknown_tasks($1)',

@@ -51,7 +51,7 @@ begin
   perform {{.schema}}._gw_release_gates(ended, 'ended');
   perform {{.schema}}._gw_suspect_again(worker_ids, held_ids);
   if freed > 0 or queue_ids <> '{}' then
-    perform {{.schema}}._gw_record_act('unlock', freed, array_to_string(worker_ids, ', '));
+    perform {{.schema}}._gw_record_act('unlock', freed, array_to_string(worker_ids, ', '), held_ids);
   end if;
   if freed > 0 then
     perform {{.schema}}._gw_wake(freed);

@@ -49,4 +49,4 @@ end;
 $$;
 
 comment on function {{.schema}}.list_queues(text, integer, bigint) is
-  'Returns the named queues after after_queue, by name: with how many of their jobs are ready, scheduled, running and failed, and since when and by which worker each queue is locked. Of a jobs table with more than pages pages it reads a sample of that size, and is_estimate is true; scale: for how many jobs each counted one stands.';
+  'Returns the named queues after after_queue, by name: with how many of their jobs are ready, scheduled, running and failed, and since when and by which worker each queue is locked. Of a jobs table with more than pages pages it reads a sample of half that size, and is_estimate is true; scale: for how many jobs each counted one stands.';

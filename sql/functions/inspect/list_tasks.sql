@@ -55,4 +55,4 @@ end;
 $$;
 
 comment on function {{.schema}}.list_tasks(text, integer, bigint) is
-  'Returns the tasks after after_task, by name: those that had jobs or that a registered worker has which was seen in the last five minutes and is not drained, with how many of their jobs are ready, scheduled, running and failed, and how many such workers have the task. Of a jobs table with more than pages pages it reads a sample of that size, and is_estimate is true; scale: for how many jobs each counted one stands.';
+  'Returns the tasks after after_task, by name: those that had jobs or that a registered worker has which was seen in the last five minutes and is not drained, with how many of their jobs are ready, scheduled, running and failed, and how many such workers have the task. Of a jobs table with more than pages pages it reads a sample of half that size, and is_estimate is true; scale: for how many jobs each counted one stands.';

@@ -40,4 +40,4 @@ end;
 $$;
 
 comment on function {{.schema}}.queue_stats(bigint) is
-  'Returns one row about the queue: how many jobs are ready, scheduled, running and failed, how long the oldest ready job has been due and the longest running job has been running, how many registered workers were seen in the last five minutes, and, from the server''s statistics, how many jobs were ever added and how many were deleted because they were completed or removed. Of a table with more than pages pages it reads a sample of that size, and is_estimate is true; scale: for how many jobs each counted one stands.';
+  'Returns one row about the queue: how many jobs are ready, scheduled, running and failed, how long the oldest ready job has been due and the longest running job has been running, how many registered workers were seen in the last five minutes, and, from the server''s statistics, how many jobs were ever added and how many were deleted because they were completed or removed. Of a table with more than pages pages it reads a sample of half that size, and is_estimate is true; scale: for how many jobs each counted one stands.';

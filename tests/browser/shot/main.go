@@ -1,4 +1,4 @@
-// Shot takes screenshots of pages, for docs/console.md and for whoever changes how they look.
+// Shot takes screenshots of pages, for whoever changes how they look. The pictures of docs/console.md are taken by make pictures.
 //
 //	go run ./shot -dark -width 320 http://127.0.0.1:9465/jobs jobs.png
 package main

@@ -24,7 +24,7 @@ select complete_jobs('{1}');
 select is((select count(*) from list_audit()), 5::bigint, 'what changes nothing is not recorded');
 select get_job('w');
 select force_unlock_workers('{w}');
-select results_eq('select * from pg_temp.last()', $$ values ('unlock', 1::bigint, 'w', null::bigint[]) $$, 'force_unlock_workers');
+select results_eq('select * from pg_temp.last()', $$ values ('unlock', 1::bigint, 'w', '{2}'::bigint[]) $$, 'force_unlock_workers');
 select set_setting('notify', 'idle');
 select results_eq('select * from pg_temp.last()', $$ values ('set', 0::bigint, 'notify = idle', null::bigint[]) $$, 'set_setting');
 select set_setting('notify', null);

@@ -1,6 +1,6 @@
 -- Returns the number of jobs in each state (see job_state), and how long the oldest ready job has been due, for
 -- dashboards and scalers.
--- The cost is bounded: of a table with more than pages pages it reads a sample of that size, and is_estimate is true.
+-- The cost is bounded: of a table with more than pages pages it reads a sample of half that size, and is_estimate is true.
 -- scale: for how many jobs each counted one stands, 1 if all were counted. So a 0 in a sample means fewer than some
 -- three times scale, and another number n may be wrong by twice the root of n times scale, more if such jobs lie
 -- together; oldest_ready does not depend on it.
@@ -32,7 +32,7 @@ end;
 $$;
 
 comment on function {{.schema}}.queue_depth(bigint) is
-  'Returns how many jobs are ready, scheduled, running and permanently failed, and how long the oldest ready job has been due (null if none is ready). Of a table with more than pages pages it reads a sample of that size, and is_estimate is true; scale: for how many jobs each counted one stands.';
+  'Returns how many jobs are ready, scheduled, running and permanently failed, and how long the oldest ready job has been due (null if none is ready). Of a table with more than pages pages it reads a sample of half that size, and is_estimate is true; scale: for how many jobs each counted one stands.';
 
 -- Returns the priorities of the waiting jobs of a kind, due or not, the 100 most urgent ones at most. kind: plain,
 -- queued (in named queues), incoming (of tasks with limits, at which no claim has looked), or held. The index has the

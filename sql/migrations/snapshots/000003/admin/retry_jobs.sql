@@ -69,7 +69,7 @@ begin
   returning j.*;
   get diagnostics ready = row_count;
   if ready > 0 then
-    perform {{.schema}}._gw_record_act('retry', ready, null, job_ids);
+    perform {{.schema}}._gw_record_act('retry', ready, 'one every ' || apart, job_ids);
     perform {{.schema}}._gw_wake(ready);
   end if;
 end;

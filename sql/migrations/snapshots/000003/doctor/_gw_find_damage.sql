@@ -16,12 +16,13 @@ comment on function {{.schema}}._gw_find_damage() is 'Internal: what was changed
 
 -- Times in the future, of a clock that was ahead: locks and signs of life of workers, and rates. Sweeps correct those
 -- of gw's workers. A lock of a worker that is not registered may belong to a running job.
-create or replace function {{.schema}}._gw_find_future_times(slack interval default '1 minute')
+create or replace function {{.schema}}._gw_find_future_times(slack interval default '1 minute', pages bigint default 10000)
   returns table (severity text, finding text, subject text, detail text, remedy text) language plpgsql stable
   set search_path = pg_catalog, pg_temp
 as $$
 declare
-  latest constant timestamptz := clock_timestamp() + slack;
+  latest    constant timestamptz := clock_timestamp() + slack;
+  jobs_seen constant real        := {{.schema}}._gw_share_seen('_private_jobs', pages);
 begin
   return query
   select 'warning', 'times in the future', 'worker ' || coalesce(f.owner, 'unknown'),
@@ -29,7 +30,8 @@ begin
                 max(f.locked_at)),
          format('If the worker is dead, free its jobs and queues, with:' || chr(10) || 'select %s.force_unlock_workers(array[%L]);',
                 {{.schema}}._gw_namespace(), f.owner)
-    from (select j.locked_by as owner, j.locked_at from {{.schema}}._private_jobs as j where j.locked_at > latest
+    from (select j.locked_by as owner, j.locked_at from {{.schema}}._private_jobs as j tablesample system (jobs_seen)
+           where j.locked_at > latest
           union all
           select q.locked_by, q.locked_at from {{.schema}}._private_job_queues as q
            where q.locked_at > latest and q.locked_by is distinct from 'pause') as f
@@ -47,4 +49,4 @@ begin
 end;
 $$;
 
-comment on function {{.schema}}._gw_find_future_times(interval) is 'Internal: times in the future, of a clock that was ahead: locks and signs of life of workers, and rates.';
+comment on function {{.schema}}._gw_find_future_times(interval, bigint) is 'Internal: times in the future, of a clock that was ahead: locks and signs of life of workers, and rates.';

@@ -34,7 +34,7 @@ create or replace function {{.schema}}.list_workers(
   set search_path = pg_catalog, pg_temp
 as $$
 declare
-  share       constant real := {{.schema}}._gw_share_seen('_private_jobs', pages);
+  share       constant real := {{.schema}}._gw_share_counted(pages);
   read_before constant bigint := {{.schema}}._gw_pages_read();
 begin
   perform {{.schema}}._gw_check_limit('max_rows', max_rows);
@@ -88,4 +88,4 @@ end;
 $$;
 
 comment on function {{.schema}}.list_workers(text, integer, bigint) is
-  'Returns the workers after after_worker, by id: registered workers, and others that hold jobs or queues. running: how many jobs its handlers run, as its heartbeat told at told_at, or, if it tells nothing, how many it holds; claimed: how many jobs it holds; longest_since: when it claimed the oldest running one. state: working, draining, drained, silent, or null if it is not registered. Of a jobs table with more than pages pages it reads a sample of that size for workers that tell nothing, and is_estimate is true; scale: for how many jobs each counted one stands.';
+  'Returns the workers after after_worker, by id: registered workers, and others that hold jobs or queues. running: how many jobs its handlers run, as its heartbeat told at told_at, or, if it tells nothing, how many it holds; claimed: how many jobs it holds; longest_since: when it claimed the oldest running one. state: working, draining, drained, silent, or null if it is not registered. Of a jobs table with more than pages pages it reads a sample of half that size for workers that tell nothing, and is_estimate is true; scale: for how many jobs each counted one stands.';

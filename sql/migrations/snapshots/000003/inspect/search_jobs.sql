@@ -89,7 +89,7 @@ begin
            cross join lateral (
                   select (wanted_task is null or r.task_id = wanted_task)
                          and (queue_ids is null
-                              or r.job_queue_id = any (queue_ids)
+                              or coalesce(r.job_queue_id = any (queue_ids), false) -- without a queue the rest is not evaluated
                                  and (r.job_queue_id > 0 or {{.schema}}._gw_queue_name(r.job_queue_id, r.id) = queue))
                          and (error_prefix is null or starts_with(r.last_error, error_prefix))
                          and (search_jobs.error_group is null or {{.schema}}._gw_is_of_group(r.last_error, search_jobs.error_group, part))
