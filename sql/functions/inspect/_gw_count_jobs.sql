@@ -47,9 +47,13 @@ $$;
 
 -- Returns the percentage of the jobs table that is read to count jobs.
 create or replace function {{.schema}}._gw_share_counted(pages bigint)
-  returns real language sql stable set search_path = pg_catalog, pg_temp
+  returns real language plpgsql stable set search_path = pg_catalog, pg_temp
 as $$
-  select case when s.share < 100 then s.share / 2 else 100 end from {{.schema}}._gw_share_seen('_private_jobs', pages) as s (share)
+declare
+  share constant real := {{.schema}}._gw_share_seen('_private_jobs', pages);
+begin
+  return case when share < 100 then share / 2 else 100 end;
+end;
 $$;
 
 -- Returns the jobs that registered workers told in their last heartbeat, as they are now, without those that have ended since.

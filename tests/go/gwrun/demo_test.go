@@ -39,7 +39,7 @@ func TestTheDemoWaitsForJobsOfOthersUntilCtrlCAndLeavesNothing(t *testing.T) {
 	})
 	console := consoleURL(t, &p.stdout, "The console, to see the queue in a browser: ")
 	awaitPage(t, console+"tasks", "hello")
-	awaitPage(t, console+"task?task=ship_order", "limit carriers")
+	awaitPage(t, console+"task?task=ship_order", ">carriers</a>")
 	awaitPage(t, console+"jobs?task=sales_report", "running")
 	awaitPage(t, console+"history", "charge_card")
 	psql(t, invitation)

@@ -49,9 +49,13 @@ comment on function {{.schema}}._gw_count_jobs(text, bigint) is 'Internal: count
 
 -- Returns the percentage of the jobs table that is read to count jobs.
 create or replace function {{.schema}}._gw_share_counted(pages bigint)
-  returns real language sql stable set search_path = pg_catalog, pg_temp
+  returns real language plpgsql stable set search_path = pg_catalog, pg_temp
 as $$
-  select case when s.share < 100 then s.share / 2 else 100 end from {{.schema}}._gw_share_seen('_private_jobs', pages) as s (share)
+declare
+  share constant real := {{.schema}}._gw_share_seen('_private_jobs', pages);
+begin
+  return case when share < 100 then share / 2 else 100 end;
+end;
 $$;
 
 comment on function {{.schema}}._gw_share_counted(bigint) is 'Internal: returns the percentage of the jobs table that is read to count jobs.';
