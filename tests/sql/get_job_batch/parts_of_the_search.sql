@@ -19,7 +19,8 @@ create function pg_temp.front(claim _gw_claim, before text default null) returns
 $$;
 \ir ../calls.psql
 
--- Of queues.
+-- Of more than sixteen queues.
+select count(*) from add_jobs(array(select row('other', null, 'f' || n, null, null, null, 9, null)::job_spec from generate_series(1, 20) as n));
 select add_job('task', queue_name => 'a', job_key => 'a'), add_job('task', queue_name => 'b', job_key => 'b');
 select is(pg_temp.front(pg_temp.claim(5), 'b'), 1::bigint, 'queues before a place');
 select is(pg_temp.queues(t.queue_ids) || t.is_all, 'atrue', 'the same by tasks, each job once')
@@ -27,11 +28,11 @@ select is(pg_temp.queues(t.queue_ids) || t.is_all, 'atrue', 'the same by tasks, 
 select count(*) from add_jobs(array(select row('task', null, 'busy', null, null, null, -1, null)::job_spec from generate_series(1, 15)));
 update _private_job_queues set locked_at = now(), locked_by = 'other' where queue_name = 'busy';
 select is(pg_temp.front(pg_temp.claim(1)), 1::bigint, 'a job behind a busy queue');
-select is(pg_temp.calls('{_gw_next_queues}'), 0::bigint, 'is enough: no other look is needed');
+select is(pg_temp.calls('{_gw_next_queues}'), 2::bigint, 'is enough: each search looks for more than sixteen queues, and not at all');
 select count(*) from add_jobs(array(select row('task', null, 'busy', null, null, null, 5, null)::job_spec from generate_series(1, 50)));
 select count(*) from add_jobs(array(select row('other', null, 'q' || n, null, null, null, -1, null)::job_spec from generate_series(1, 20) as n));
 select is(pg_temp.front(pg_temp.claim(2)), 2::bigint, 'jobs behind those of another task');
-select is(pg_temp.calls('{_gw_next_queues}'), 1::bigint, 'are enough: no look at all queues');
+select is(pg_temp.calls('{_gw_next_queues}'), 3::bigint, 'are enough: no look at all queues');
 select is(t.is_all, false, 'if as many jobs are found as are looked for, there may be more') from _gw_queues_by_task(pg_temp.claim(2), row(9, now(), 1, null)::_gw_place) as t;
 delete from _private_jobs;
 select count(*) from add_jobs(array(select row('task', null, 'a', null, null, null, -1, null)::job_spec from generate_series(1, 20)));
