@@ -34,7 +34,7 @@ select count(*) from add_jobs(array(select row('other', null, 'q' || n, null, nu
 select is(pg_temp.front(pg_temp.claim(2)), 2::bigint, 'jobs behind those of another task');
 select is(pg_temp.calls('{_gw_next_queues}'), 3::bigint, 'are enough: no look at all queues');
 select is(t.is_all, false, 'if as many jobs are found as are looked for, there may be more') from _gw_queues_by_task(pg_temp.claim(2), row(9, now(), 1, null)::_gw_place) as t;
-delete from _private_jobs;
+delete from _private_jobs where priority < 9;
 select count(*) from add_jobs(array(select row('task', null, 'a', null, null, null, -1, null)::job_spec from generate_series(1, 20)));
 select add_job('task', queue_name => 'b');
 select is(pg_temp.front(pg_temp.claim(2)), 2::bigint, 'a queue behind twenty jobs of one');
