@@ -20,22 +20,24 @@ begin
   if cardinality(queue_ids) < 17 then
     return ({{.schema}}._gw_free_heads(claim, queue_ids, null, snapshot)).heads;
   end if;
-  select array_agg(w.job_queue_id) filter (where w.suits), count(*) < claim.batch_size + 15
-    into queue_ids, is_all
-    from (select j.job_queue_id, {{.schema}}._gw_suits_claim(j.run_at, j.task_id, j.flags, claim) as suits
-            from {{.schema}}._private_jobs as j
-           where j.is_available and j.job_queue_id > 0 and (j.priority, j.run_at, j.id) < (before.priority, before.run_at, before.id)
-           order by j.priority, j.run_at, j.id
-           limit claim.batch_size + 15) as w;
-  free := {{.schema}}._gw_free_heads(claim, queue_ids, most, snapshot);
-  if (free.jobs >= claim.batch_size or is_all and cardinality(free.heads) < most) is not true and claim.task_ids is not null then
-    most := 2 * claim.batch_size + 16;
-    select t.queue_ids, t.is_all into queue_ids, is_all from {{.schema}}._gw_queues_by_task(claim, before) as t;
+  for look in 1 .. case when claim.task_ids is not null then 2 else 1 end loop
+    if look = 1 then
+      select array_agg(w.job_queue_id) filter (where w.suits), count(*) < claim.batch_size + 15
+        into queue_ids, is_all
+        from (select j.job_queue_id, {{.schema}}._gw_suits_claim(j.run_at, j.task_id, j.flags, claim) as suits
+                from {{.schema}}._private_jobs as j
+               where j.is_available and j.job_queue_id > 0 and (j.priority, j.run_at, j.id) < (before.priority, before.run_at, before.id)
+               order by j.priority, j.run_at, j.id
+               limit claim.batch_size + 15) as w;
+    else
+      most := 2 * claim.batch_size + 16;
+      select t.queue_ids, t.is_all into queue_ids, is_all from {{.schema}}._gw_queues_by_task(claim, before) as t;
+    end if;
     free := {{.schema}}._gw_free_heads(claim, queue_ids, most, snapshot);
-  end if;
-  if free.jobs >= claim.batch_size or is_all and cardinality(free.heads) < most then
-    return free.heads;
-  end if;
+    if free.jobs >= claim.batch_size or is_all and cardinality(free.heads) < most then
+      return free.heads;
+    end if;
+  end loop;
   queue_ids := {{.schema}}._gw_next_queues(null);
   return ({{.schema}}._gw_free_heads(claim, queue_ids, null, snapshot)).heads;
 end;

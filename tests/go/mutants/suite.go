@@ -28,6 +28,7 @@ var packages = []struct {
 	effort int
 }{
 	{"tests/go/engine", []string{"-test.run=NothingWaits|NotifiesWorkers|RawChanges"}, 1},
+	{"tests/go", []string{"-test.run=ASweepDoesNotWait"}, 1},
 	{"tests/go/engine", []string{"-test.run=TakeWhatTheModel", "-engine.seed=1", "-engine.worlds=4",
 		"-engine.shrink=false"}, 1},
 	{"tests/go/engine", []string{"-test.skip=Mistakes|TakeWhatTheModel|AtOnce|NothingWaits|NotifiesWorkers|RawChanges|" + costly}, 2},

@@ -69,7 +69,7 @@ begin
   update {{.schema}}._private_jobs as j
      set job_queue_id = -1
    where j.ctid = any (array(select j.ctid from {{.schema}}._private_jobs as j
-                              where j.ctid = any (places) and j.is_available and j.job_queue_id <= -16
+                              where j.ctid = any (places) and j.is_available and j.job_queue_id = any (lane_ids)
                                 for update skip locked));
   get diagnostics lost = row_count;
   delete from {{.schema}}._gw_queued_lanes as q
