@@ -44,8 +44,8 @@ func TestNoCompletionWaitsForAClaim(t *testing.T) {
 	d := newDatabase(t)
 	d.watcher.addMany(30, "task", "null", 0)
 	// A claim stops after it has taken its snapshot, for as long as the advisory lock of its worker is held.
-	d.watcher.mutate("get_job_batch", "where (select not exists",
-		"where (select pg_advisory_xact_lock_shared(hashtext(worker_id)) is not null and not exists")
+	d.watcher.mutate("get_job_batch", "where (select (select q.job_queue_id",
+		"where (select pg_advisory_xact_lock_shared(hashtext(worker_id)) is not null and (select q.job_queue_id")
 	d.watcher.exec("select pg_advisory_lock(hashtext('late'))")
 	early, late := d.session(), d.session()
 	late.exec("begin")

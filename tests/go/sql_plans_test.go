@@ -30,7 +30,7 @@ const (
 var hotPaths = []hotPath{
 	{name: "get_job_batch", blocks: 300, queued: 900, rows: 200, step: 12,
 		sql: "select * from graphile_worker.get_job_batch('worker', batch_size => 10)"},
-	{name: "get_job_batch of one", blocks: 60, queued: 160, rows: 50, step: 12,
+	{name: "get_job_batch of one", blocks: 60, queued: 200, rows: 50, step: 12,
 		sql: "select * from graphile_worker.get_job_batch('worker')"},
 	{name: "get_job_batch for some tasks", blocks: 300, queued: 900, rows: 300, step: 12,
 		sql: "select * from graphile_worker.get_job_batch('worker', array['task0', 'task1', 'task2', 'task3', 'unknown'], batch_size => 10)"},
@@ -61,7 +61,7 @@ var hotPaths = []hotPath{
 		sql: "select * from graphile_worker.renew_leases('worker', $1, $2, older_than => '0')"},
 	{name: "next_run_at", blocks: 300, rows: 200,
 		sql: "select graphile_worker.next_run_at(array['task1', 'task2'])"},
-	{name: "get_job", blocks: 60, queued: 160, rows: 50, step: 12,
+	{name: "get_job", blocks: 60, queued: 200, rows: 50, step: 12,
 		before: "select graphile_worker.stale_sweep()",
 		sql:    "select * from graphile_worker.get_job('worker')"},
 	{name: "get_job_alone", blocks: 60, rows: 50, sql: "select * from graphile_worker.get_job_alone('worker')"},
