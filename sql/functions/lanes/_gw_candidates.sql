@@ -41,8 +41,8 @@ end;
 $$;
 
 -- Returns the first jobs of the open lanes of these tasks, of each lane as many as its gates have room, or, if it has
--- none or all are locked, a row without a job. A job that passes other gates than its lane, because somebody has changed its payload, parks with -1:
--- it becomes incoming. A lane of a fair limit comes where its first job does, but behind each lane of the limit that
+-- none or all are locked, a row without a job. A job that passes other gates than its lane, because somebody has
+-- changed its payload, parks with -1: it becomes incoming. A lane of a fair limit comes where its first job does, but behind each lane of the limit that
 -- has room and fewer running jobs. Of each of these about as many jobs are read as it needs until all have equally many
 -- running.
 create or replace function {{.schema}}._gw_lane_candidates(

@@ -80,10 +80,7 @@ declare
 begin
   more := false;
   plain := {{.schema}}._gw_plain_candidates(claim, limited, greatest(wide, 50));
-  if (select j.job_queue_id from {{.schema}}._private_jobs as j
-       where j.is_available and j.job_queue_id > 0
-       order by j.job_queue_id
-       limit 1) is not null then
+  if {{.schema}}._gw_next_queues(1) <> '{}' then
     -- Queues are searched without the limited tasks of which no job can start, because the claim does not hold all of
     -- their limits, or a gate that all of their jobs pass is full. If such a job is the first one of a queue that is
     -- found, the queue waits.

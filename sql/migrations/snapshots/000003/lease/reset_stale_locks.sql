@@ -51,8 +51,8 @@ begin
   update {{.schema}}._private_job_queues as q
      set locked_at = null, locked_by = null
    where q.id = any (queue_ids) and q.id <> all (array(select j.job_queue_id
-                              from {{.schema}}._private_jobs as j
-                             where j.locked_at is not null and j.job_queue_id = any (queue_ids)));
+                                                            from {{.schema}}._private_jobs as j
+                                                           where j.locked_at is not null and j.job_queue_id = any (queue_ids)));
   perform {{.schema}}._gw_take_paused(queue_ids);
   return freed;
 end;
