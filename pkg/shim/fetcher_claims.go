@@ -194,7 +194,7 @@ func (c *claims) slack() signal {
 	return c.backlog.slack
 }
 
-// claimBeside begins a claim of a flood. The worker does not fall asleep if it is empty.
+// claimBeside begins a claim of a flood.
 func (c *claims) claimBeside(stop context.Context, set *taskSet, ask ration.Plan) error {
 	try, err := c.beginMany(stop, set, ask)
 	if err != nil {
@@ -203,8 +203,8 @@ func (c *claims) claimBeside(stop context.Context, set *taskSet, ask ration.Plan
 	}
 	c.inFlight++
 	go func() {
-		answer, err := c.queries.claim(context.WithoutCancel(stop), ask, 0, try.forbidden)
-		c.answers <- besideAnswer{try, answer.jobs, err}
+		jobs, err := c.queries.claimBeside(context.WithoutCancel(stop), ask, try.forbidden)
+		c.answers <- besideAnswer{try, jobs, err}
 	}()
 	return nil
 }

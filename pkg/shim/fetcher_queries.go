@@ -33,10 +33,7 @@ type claimAnswer struct {
 func (q *queries) claim(ctx context.Context, ask ration.Plan, lasting time.Duration,
 	forbidden exclusions) (answer claimAnswer, err error) {
 	more, args := forbidden.argument(q.workerID, ask.Tasks, ask.Limit, rows.OrNull(lasting.Seconds()), forbidden.flags)
-	if ask.OfQueue > 1 { // each named argument has a cost
-		args = append(args, ask.OfQueue)
-		more += fmt.Sprintf(", queue_batch => $%d::integer", len(args))
-	}
+	more, args = ofQueue(ask, more, args)
 	// The join evaluates the function when the first row is read, or not at all. The left side has one row, so the jobs
 	// keep the order in which the function returns them.
 	return q.readClaim(ctx, ask.Tasks, `
@@ -50,6 +47,24 @@ func (q *queries) claim(ctx context.Context, ask ration.Plan, lasting time.Durat
 			       case when j.id is null then (select a.must_look_again from asleep as a) end as must_look_again, j.streak
 			  from (values (1)) as always (one)
 			  left join S.get_job_batch($1::text, $2::text[], $3::integer, $5::text[]`+more+`) as j on true`, args...)
+}
+
+// claimBeside is claim while another claim of this worker is in flight: the worker does not fall asleep, and the server
+// does not pass the rows through a join.
+func (q *queries) claimBeside(ctx context.Context, ask ration.Plan, forbidden exclusions) ([]*Job, error) {
+	more, args := forbidden.argument(q.workerID, ask.Tasks, ask.Limit, forbidden.flags)
+	more, args = ofQueue(ask, more, args)
+	answer, err := q.readClaim(ctx, ask.Tasks,
+		onlyJobs+`S.get_job_batch($1::text, $2::text[], $3::integer, $4::text[]`+more+`) as j`, args...)
+	return answer.jobs, err
+}
+
+// ofQueue adds the argument queue_batch unless the plan takes one job of a queue: each named argument has a cost.
+func ofQueue(ask ration.Plan, more string, args []any) (string, []any) {
+	if ask.OfQueue == 1 {
+		return more, args
+	}
+	return more + fmt.Sprintf(", queue_batch => $%d::integer", len(args)+1), append(args, ask.OfQueue)
 }
 
 // claimAlone claims one suspect, if there is one: as the only job of the worker, or beside others if room was made for
@@ -111,10 +126,10 @@ func (q *queries) readHeld(ctx context.Context, job *Job) ([]*Job, error) {
 	return answer.jobs, err
 }
 
-// onlyJobs selects the columns of a claim of one job.
+// onlyJobs selects the columns of a claim that does not fall asleep.
 const onlyJobs = `
 	select j.id, j.task_identifier, j.payload, j.queue_name, j.priority, j.run_at, j.attempts, j.max_attempts, j.key, j.flags,
-	       j.lease, j.created_at, j.last_error, j.revision, null::double precision, null::boolean, null::integer from `
+	       j.lease, j.created_at, j.last_error, j.revision, null::double precision, null::boolean, j.streak from `
 
 func (q *queries) readClaim(ctx context.Context, tasks []string, sql string,
 	args ...any) (answer claimAnswer, err error) {

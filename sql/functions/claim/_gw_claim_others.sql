@@ -1,13 +1,13 @@
--- Starts the jobs for get_job_batch in the cases that its own query does not cover, and returns their ids. While there
--- are limits, pauses, incoming jobs or lanes, the claim under limits does it, otherwise the one without. A worker that
--- runs a suspect alone gets none.
+-- Searches for the jobs of get_job_batch in the cases that its own query does not cover. While there are limits, pauses,
+-- incoming jobs or lanes, the claim under limits does it, otherwise the one without. A worker that runs a suspect alone
+-- gets none. places: the ctids of the jobs, which are locked. job_ids: of jobs that have been started, instead.
 -- Locks: as get_job_batch says.
-create or replace function {{.schema}}._gw_claim_others(claim {{.schema}}._gw_claim)
-  returns bigint[] language plpgsql set search_path = pg_catalog, pg_temp -- get_job_batch sets the planner options
+create or replace function {{.schema}}._gw_claim_others(claim {{.schema}}._gw_claim, out places tid[], out job_ids bigint[])
+  language plpgsql set search_path = pg_catalog, pg_temp -- get_job_batch sets the planner options
 as $$
 begin
   if exists (select from {{.schema}}._gw_suspects as s where s.job_id > 0) and {{.schema}}._gw_runs_alone(claim.worker_id) then
-    return null;
+    return;
   -- The order makes _gw_queue_heads the index.
   elsif {{.schema}}._gw_has_limits()
         or (select j.job_queue_id from {{.schema}}._private_jobs as j
@@ -20,8 +20,9 @@ begin
              limit 1) is not null then
     perform {{.schema}}._gw_end_queue_pauses();
     claim.task_ids := {{.schema}}._gw_served_tasks(claim);
-    return {{.schema}}._gw_claim_limited(claim);
+    select l.places, l.job_ids into places, job_ids from {{.schema}}._gw_claim_limited(claim) as l;
+  else
+    places := {{.schema}}._gw_claim_unlimited(claim);
   end if;
-  return {{.schema}}._gw_claim_unlimited(claim);
 end;
 $$;

@@ -1,12 +1,12 @@
 -- Starts the jobs of a claim while there are limits, pauses, or jobs that were left from these, and returns their ids.
--- It is the claim of jobs under limits; if there is no work under limits for its tasks, it is the ordinary search among
--- the other tasks. It locks the limits of the tasks that have work and holds them to the end of the transaction: so
--- claims under one limit follow each other, and gates and lanes are changed by one session at a time. It locks in one
--- statement and reads in the next. Nothing waits. Above READ COMMITTED the snapshot may be older than the locks, so
--- only jobs without limits start.
+-- If there is no work under limits for its tasks, it is the ordinary search among the other tasks, and returns the
+-- ctids of locked jobs, places, instead. It locks the limits of the tasks that have work and holds them to the end of
+-- the transaction: so claims under one limit follow each other, and gates and lanes are changed by one session at a
+-- time. It locks in one statement and reads in the next. Nothing waits. Above READ COMMITTED the snapshot may be older
+-- than the locks, so only jobs without limits start.
 -- Locks: rows of _gw_limits by id, queues, jobs; all without waiting.
-create or replace function {{.schema}}._gw_claim_limited(claim {{.schema}}._gw_claim)
-  returns bigint[] language plpgsql set search_path = pg_catalog, pg_temp -- get_job_batch sets the planner options
+create or replace function {{.schema}}._gw_claim_limited(claim {{.schema}}._gw_claim, out places tid[], out job_ids bigint[])
+  language plpgsql set search_path = pg_catalog, pg_temp -- get_job_batch sets the planner options
 as $$
 declare
   is_fresh constant boolean := current_setting('transaction_isolation') in ('read committed', 'read uncommitted');
@@ -16,7 +16,6 @@ declare
   held     integer[];
   missed   boolean; -- whether another transaction holds limits
   gate_ids integer[]; -- that this claim has changed
-  ids      bigint[] := array[]::bigint[];
   round    record;
   wide     integer  := claim.batch_size;
 begin
@@ -29,8 +28,10 @@ begin
   if tasks is null and {{.schema}}._gw_tasks_in_queues(limited) = '{}' then
     perform {{.schema}}._gw_note_left_work(claim, came);
     claim.task_ids := array(select u.id from unnest(claim.task_ids) as u (id) where u.id <> all (limited));
-    return {{.schema}}._gw_claim_unlimited(claim);
+    places := {{.schema}}._gw_claim_unlimited(claim);
+    return;
   end if;
+  job_ids := array[]::bigint[];
   held := {{.schema}}._gw_take_limits(tasks);
   missed := exists (select from unnest(tasks) as t where not t.limit_ids <@ held);
   -- As they are now. From here on they stay so, because who changes them needs a lock that this transaction has; only
@@ -44,20 +45,19 @@ begin
     if gate_ids is not null then
       perform {{.schema}}._gw_open_lanes(gate_ids, tasks, claim.batch_size, claim.claimed_at);
     end if;
-    round := {{.schema}}._gw_claim_round(claim, tasks, limited, claim.batch_size - cardinality(ids), wide, number);
-    ids := ids || round.ids;
+    round := {{.schema}}._gw_claim_round(claim, tasks, limited, claim.batch_size - cardinality(job_ids), wide, number);
+    job_ids := job_ids || round.ids;
     gate_ids := gate_ids || round.gate_ids;
-    exit when cardinality(ids) >= claim.batch_size or not round.more;
+    exit when cardinality(job_ids) >= claim.batch_size or not round.more;
     wide := greatest(2 * wide, 100);
   end loop;
   gate_ids := case when gate_ids is not null then {{.schema}}._gw_name_gates(gate_ids, claim.claimed_at) end;
-  if cardinality(ids) < claim.batch_size then
+  if cardinality(job_ids) < claim.batch_size then
     perform {{.schema}}._gw_note_left_work(
       claim,
       missed or round.more
       or exists (select from {{.schema}}._gw_lanes as l where l.gate = any (gate_ids) and l.gate > 0 and l.task_id = any (claim.task_ids)));
   end if;
-  return ids;
 end;
 $$;
 

@@ -1,18 +1,18 @@
--- Searches for jobs of tasks without limits, starts them, and returns their ids. It may search several times: a second
--- time for all that it can lock, in case others were faster in the first one, which leaves out jobs and queues that
--- look locked; and from the beginning of the index if nothing is behind the claim cursor.
+-- Searches for jobs of tasks without limits, locks them, and returns their ctids; their queues are already locked by the
+-- worker. It may search several times: a second time for all that it can lock, in case others were faster in the first
+-- one, which leaves out jobs and queues that look locked; and from the beginning of the index if nothing is behind the
+-- claim cursor.
 -- Locks: as get_job_batch says.
 create or replace function {{.schema}}._gw_claim_unlimited(claim {{.schema}}._gw_claim)
-  returns bigint[] language plpgsql set search_path = pg_catalog, pg_temp -- get_job_batch sets the planner options
+  returns tid[] language plpgsql set search_path = pg_catalog, pg_temp -- get_job_batch sets the planner options
 as $$
 declare
   queued     boolean := {{.schema}}._gw_next_queues(1) <> '{}';
-  snapshot   txid_snapshot := txid_current_snapshot(); -- null in the second search; see _gw_may_lock
+  snapshot   txid_snapshot; -- null in the second search; see _gw_may_lock
   cursor     bigint[];
   from_place {{.schema}}._gw_place; -- of the cursor; null: the beginning
   looked_at  timestamptz; -- when the search from the beginning began that put the cursor
   search     record;
-  job_ids    bigint[];
 begin
   if {{.schema}}._gw_session_cursor() is not null then
     if claim.batch_size > 20 and not {{.schema}}._gw_take_turn() then
@@ -23,6 +23,7 @@ begin
       from_place := {{.schema}}._gw_cursor_place(cursor);
     end if;
   end if;
+  snapshot := txid_current_snapshot(); -- not before the claim has waited for its turn
   loop
     if cursor is not null and from_place.id is null and looked_at is null then
       looked_at := clock_timestamp();
@@ -34,9 +35,12 @@ begin
        or (search.reads - (case when from_place.id is null then 1000 else 100 end)) / 4 > claim.batch_size then
       perform {{.schema}}._gw_put_claim_cursor(
         claim, from_place, case when from_place.id is null or looked_at is not null and search.beyond then coalesce(looked_at, claim.claimed_at) end,
-        search.plain[cardinality(search.plain)], search.beyond);
+        (select row(j.priority, j.run_at, j.id, null)::{{.schema}}._gw_place from {{.schema}}._private_jobs as j where j.ctid = search.last),
+        search.beyond);
     end if;
-    exit when search.places <> '{}';
+    if search.places <> '{}' then
+      return search.places;
+    end if;
     if from_place.id is not null and looked_at is null and {{.schema}}._gw_lease(clock_timestamp()) > cursor[3] then
       from_place := null;
     elsif snapshot is not null then
@@ -50,26 +54,18 @@ begin
       return null;
     end if;
   end loop;
-  with started as (
-    update {{.schema}}._private_jobs as j
-       set attempts = j.attempts + 1, locked_by = claim.worker_id, locked_at = claim.claimed_at
-     where j.ctid = any (search.places)
-    returning j.id
-  )
-  select array_agg(s.id) into job_ids from started as s;
-  return job_ids;
 end;
 $$;
 
-comment on function {{.schema}}._gw_claim_unlimited({{.schema}}._gw_claim) is 'Internal: searches for jobs of tasks without limits, starts them, and returns their ids.';
+comment on function {{.schema}}._gw_claim_unlimited({{.schema}}._gw_claim) is 'Internal: searches for jobs of tasks without limits, locks them, and returns their ctids; their queues are already locked by the worker.';
 
 -- Searches once for the jobs of a claim, without a queue and in named queues, and locks them. places: their ctids;
--- their queues are already locked by the worker. plain: the places of those without a queue. beyond, reads: see
+-- their queues are already locked by the worker. last: the last one of those without a queue. beyond, reads: see
 -- _gw_plain_jobs. snapshot: see _gw_may_lock.
 -- Locks: as get_job_batch says.
 create or replace function {{.schema}}._gw_search_jobs(
   claim {{.schema}}._gw_claim, from_place {{.schema}}._gw_place, queued boolean, snapshot txid_snapshot,
-  out places tid[], out plain {{.schema}}._gw_place[], out beyond boolean, out reads bigint)
+  out places tid[], out last tid, out beyond boolean, out reads bigint)
   language plpgsql set search_path = pg_catalog, pg_temp -- get_job_batch sets the planner options
 as $$
 declare
@@ -88,12 +84,14 @@ begin
     if cardinality(queue_ids) < claim.batch_size then
       read := {{.schema}}._gw_plain_jobs(claim, from_place, claim.batch_size - cardinality(queue_ids), true, snapshot);
       places := read.places;
-      plain := read.plain;
+      last := places[cardinality(places)];
       beyond := read.beyond;
       reads := greatest(reads, read.reads); -- both skip the same entries
     end if;
     if queue_ids = '{}' then
-      places := {{.schema}}._gw_within_bytes(places, claim.max_bytes);
+      if read.bytes > claim.max_bytes then
+        places := {{.schema}}._gw_within_bytes(places, claim.max_bytes);
+      end if;
       return;
     end if;
     places := {{.schema}}._gw_lock_queued_jobs(claim, queue_ids, places);

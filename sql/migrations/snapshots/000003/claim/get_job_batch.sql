@@ -15,8 +15,9 @@
 --
 -- Performance: the function locks rows by an array of ctids under a generic plan, which depends on no estimate and is
 -- planned once. Sequential scans are off, because a plan cached while the queue was empty must not use one during a
--- burst. This function contains the ordinary case, jobs without a queue at the start of their index; _gw_claim_others
--- the others: jobs in named queues or with limits, many index entries to skip, forbidden flags of single tasks.
+-- burst. Its statement searches in the ordinary case, jobs without a queue at the start of their index. In the others
+-- (named queues, limits, many index entries to skip, forbidden flags of single tasks) _gw_claim_others searches first,
+-- and the statement starts what that has locked.
 create or replace function {{.schema}}.get_job_batch(
   worker_id            text,
   task_identifiers     text[]      default null,
@@ -44,7 +45,8 @@ declare
   is_plain   boolean; -- first search for jobs without a queue, at the start of their index
   snapshot   txid_snapshot := txid_current_snapshot();
   reads      bigint := {{.schema}}._gw_index_reads();
-  job_ids    bigint[];
+  others     record;
+  places     tid[]; -- of jobs that _gw_claim_others has locked
 begin
   -- One condition instead of several, because each costs a microsecond.
   is_plain := length(worker_id) between 1 and 128 and worker_id <> 'pause' and batch_size between 1 and 20 and queue_batch > 0 and task_forbidden_flags is null
@@ -64,12 +66,21 @@ begin
                 and not {{.schema}}._gw_has_limits();
   end if;
 
-  if is_plain then
+  loop
+    if not is_plain then
+      claim.claimed_at := claimed_at;
+      others := {{.schema}}._gw_claim_others(claim);
+      places := others.places;
+      if places is null then
+        return query select h.* from {{.schema}}._gw_held_jobs(worker_id, others.job_ids, its_lease) as h;
+        return;
+      end if;
+    end if;
     return query
     with claimed as (
       update {{.schema}}._private_jobs as j
          set attempts = j.attempts + 1, locked_by = worker_id, locked_at = claimed_at
-       where j.ctid = any ((
+       where j.ctid = any (case when places is null then (
                select case when sum(l.bytes) > max_bytes then {{.schema}}._gw_within_bytes(array_agg(l.ctid), max_bytes) else array_agg(l.ctid) end
                  from (select j.ctid, case when batch_size = 1 then 0 else {{.schema}}._gw_most_bytes(j.payload) end as bytes
                          from {{.schema}}._private_jobs as j
@@ -87,22 +98,21 @@ begin
                                 end, forbidden_flags)
                         order by j.priority, j.run_at, j.id
                         limit batch_size
-                          for update skip locked) as l)::tid[])
-      returning j.id, j.task_id, j.payload, j.priority, j.run_at, j.attempts, j.max_attempts, j.key, j.flags, j.created_at,
-                j.last_error, j.revision
+                          for update skip locked) as l) else places end)
+      returning j.id, j.task_id, j.payload, j.job_queue_id, j.priority, j.run_at, j.attempts, j.max_attempts, j.key, j.flags,
+                j.created_at, j.last_error, j.revision
     )
     select c.id,
            case when task_ids[width_bucket(c.task_id, task_ids)] = c.task_id then task_names[width_bucket(c.task_id, task_ids)]
                 else (select t.identifier from {{.schema}}._private_tasks as t where t.id = c.task_id) -- null: deleted by hand
            end,
-           c.payload, null::text, c.priority, c.run_at, c.attempts, c.max_attempts, c.key, c.flags, its_lease,
-           c.created_at, c.last_error, c.revision, null::integer, null::integer
+           c.payload, (select q.queue_name from {{.schema}}._private_job_queues as q where q.id = c.job_queue_id), c.priority,
+           c.run_at, c.attempts, c.max_attempts, c.key, c.flags, its_lease, c.created_at, c.last_error, c.revision,
+           c.job_queue_id, case when c.job_queue_id is not null then 1 end
       from claimed as c
      order by c.priority, c.run_at, c.id;
     reads := {{.schema}}._gw_index_reads() - reads;
-    if found and reads - 1000 <= batch_size then
-      return;
-    end if;
+    exit when not is_plain or found and reads - 1000 <= batch_size;
     claim := coalesce(claim, {{.schema}}._gw_new_claim(
       worker_id, task_identifiers, batch_size, forbidden_flags, get_job_batch.now, null, max_bytes, queue_batch));
     if found then
@@ -111,12 +121,8 @@ begin
     elsif reads > 1000 then
       perform {{.schema}}._gw_claim_cursor(claim);
     end if;
-  end if;
-
-  claim.claimed_at := claimed_at;
-  job_ids := {{.schema}}._gw_claim_others(claim);
-  return query
-  select h.* from {{.schema}}._gw_held_jobs(worker_id, job_ids, its_lease) as h;
+    is_plain := false;
+  end loop;
 end;
 $$;
 
