@@ -1,8 +1,9 @@
 -- Returns the heads of the first free queues, in the order of jobs, before a place (null: of all). There are more than
 -- the batch needs, because other claims may lock some of the queues. The function only reads.
--- If at most 16 queues have waiting jobs, it reads each. Otherwise a search that has found enough jobs suffices;
--- queue_batch jobs of a queue count. It reads the first jobs in queues, which suffice unless they are of busy queues or
--- of other tasks; then the first jobs of the tasks of the claim; then each queue, which takes 4 µs for each.
+-- If at most 16 queues have waiting jobs, it reads each. Otherwise a search that has found enough jobs suffices; up to
+-- queue_batch jobs of a queue count, and if those that were found are too few, it reads more of their queues. It reads
+-- the first jobs in queues, which suffice unless they are of busy queues or of other tasks; then the first jobs of the
+-- tasks of the claim; then each queue, which takes 4 µs for each.
 -- snapshot: see _gw_may_lock.
 create or replace function {{.schema}}._gw_front_queues(
   claim {{.schema}}._gw_claim, before {{.schema}}._gw_place, snapshot txid_snapshot)
@@ -34,7 +35,12 @@ begin
       select t.queue_ids, t.is_all into queue_ids, is_all from {{.schema}}._gw_queues_by_task(claim, before) as t;
     end if;
     free := {{.schema}}._gw_free_heads(claim, queue_ids, most, snapshot);
-    if free.jobs >= claim.batch_size or is_all and cardinality(free.heads) < most then
+    if free.jobs >= claim.batch_size or is_all and cardinality(free.heads) < most
+       or claim.queue_batch > 1 and claim.batch_size = (
+            select count(*)
+              from (select from unnest(free.heads) as h
+                     cross join lateral {{.schema}}._gw_first_in_queue(h.queue_id, claim, claim.queue_batch)
+                     limit claim.batch_size) as j) then
       return free.heads;
     end if;
   end loop;
