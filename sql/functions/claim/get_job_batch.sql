@@ -37,16 +37,18 @@ create or replace function {{.schema}}.get_job_batch(
 as $$
 #variable_conflict use_column
 declare
-  claimed_at timestamptz := clock_timestamp();
-  its_lease  bigint := {{.schema}}._gw_lease(claimed_at);
-  claim      {{.schema}}._gw_claim;
-  task_ids   integer[];
-  task_names text[];
-  is_plain   boolean; -- first search for jobs without a queue, at the start of their index
-  snapshot   txid_snapshot := txid_current_snapshot();
-  reads      bigint := {{.schema}}._gw_index_reads();
-  others     record;
-  places     tid[]; -- of jobs that _gw_claim_others has locked
+  claimed_at  timestamptz := clock_timestamp();
+  its_lease   bigint := {{.schema}}._gw_lease(claimed_at);
+  claim       {{.schema}}._gw_claim;
+  task_ids    integer[];
+  task_names  text[];
+  is_plain    boolean; -- first search for jobs without a queue, at the start of their index
+  snapshot    txid_snapshot := txid_current_snapshot();
+  reads       bigint := {{.schema}}._gw_index_reads();
+  others      record;
+  places      tid[]; -- of jobs that _gw_claim_others has locked
+  queue_ids   integer[]; -- of these
+  queue_names text[];
 begin
   -- One condition instead of several, because each costs a microsecond.
   is_plain := length(worker_id) between 1 and 128 and worker_id <> 'pause' and batch_size between 1 and 20 and queue_batch > 0 and task_forbidden_flags is null
@@ -75,6 +77,9 @@ begin
         return query select h.* from {{.schema}}._gw_held_jobs(worker_id, others.job_ids, its_lease) as h;
         return;
       end if;
+      select array_agg(q.id order by q.id), array_agg(q.queue_name order by q.id) into queue_ids, queue_names
+        from (select distinct j.job_queue_id from {{.schema}}._private_jobs as j where j.ctid = any (places)) as j
+       cross join lateral (select q.id, q.queue_name from {{.schema}}._private_job_queues as q where q.id = j.job_queue_id offset 0) as q;
     end if;
     return query
     with claimed as (
@@ -106,7 +111,7 @@ begin
            case when task_ids[width_bucket(c.task_id, task_ids)] = c.task_id then task_names[width_bucket(c.task_id, task_ids)]
                 else (select t.identifier from {{.schema}}._private_tasks as t where t.id = c.task_id) -- null: deleted by hand
            end,
-           c.payload, (select q.queue_name from {{.schema}}._private_job_queues as q where q.id = c.job_queue_id), c.priority,
+           c.payload, queue_names[width_bucket(c.job_queue_id, queue_ids)], c.priority,
            c.run_at, c.attempts, c.max_attempts, c.key, c.flags, its_lease, c.created_at, c.last_error, c.revision,
            c.job_queue_id, case when c.job_queue_id is not null then 1 end
       from claimed as c

@@ -13,7 +13,7 @@ declare
   last  integer; -- priority
   -- Of transactions that had not ended at the snapshot: those before its end, and the ages of the others, which are
   -- older than this one. Rows that these have locked are many in a burst, and _gw_may_lock calls a function for each.
-  open  xid[] := array(select (x.txid & 4294967295)::text::xid from txid_snapshot_xip(snapshot) as x (txid));
+  open  xid[] := case when room > 20 and locks then array(select (x.txid & 4294967295)::text::xid from txid_snapshot_xip(snapshot) as x (txid)) end;
   most  integer := age((txid_snapshot_xmax(snapshot) & 4294967295)::text::xid);
   own   integer := coalesce(age((txid_current_if_assigned() & 4294967295)::text::xid), -2147483648);
 begin
