@@ -85,8 +85,7 @@ declare
   first    {{.schema}}._gw_place;
 begin
   foreach claim.due in array case when passing then array[{{.schema}}._gw_locked_at(ends_at), 'infinity'] else '{infinity}' end loop
-    select j.priority, j.run_at, j.id, null::integer
-      into first
+    select j.priority, j.run_at, j.id, null::integer into first
       from {{.schema}}._private_jobs as j
      where j.is_available and j.job_queue_id is null
        and (j.priority, j.run_at, j.id)

@@ -23,8 +23,7 @@ begin
   end if;
   for look in 1 .. case when claim.task_ids is not null then 2 else 1 end loop
     if look = 1 then
-      select array_agg(w.job_queue_id) filter (where w.suits), count(*) < claim.batch_size + 15
-        into queue_ids, is_all
+      select array_agg(w.job_queue_id) filter (where w.suits), count(*) < claim.batch_size + 15 into queue_ids, is_all
         from (select j.job_queue_id, {{.schema}}._gw_suits_claim(j.run_at, j.task_id, j.flags, claim) as suits
                 from {{.schema}}._private_jobs as j
                where j.is_available and j.job_queue_id > 0 and (j.priority, j.run_at, j.id) < (before.priority, before.run_at, before.id)
@@ -62,8 +61,7 @@ create or replace function {{.schema}}._gw_free_heads(
 as $$
 begin
   select coalesce(array_agg(row(f.priority, f.run_at, f.id, f.job_queue_id)::{{.schema}}._gw_place order by f.priority, f.run_at, f.id), '{}'),
-         coalesce(sum(least(f.jobs, claim.queue_batch)) filter (where f.counts), 0)
-    into heads, jobs
+         coalesce(sum(least(f.jobs, claim.queue_batch)) filter (where f.counts), 0) into heads, jobs
     from (select q.id as job_queue_id, h.priority, h.run_at, h.id, w.counts, q.jobs
             from (select u.id, count(*) as jobs
                     from unnest(queue_ids) with ordinality as u (id, place)

@@ -23,8 +23,7 @@ begin
   reads := {{.schema}}._gw_index_reads();
   for step in 1 .. 501 loop
     beyond := step > 500;
-    select j.priority, j.run_at, j.id, null::integer
-      into first
+    select j.priority, j.run_at, j.id, null::integer into first
       from {{.schema}}._private_jobs as j
      where j.is_available and j.job_queue_id is null and (j.priority, j.run_at, j.id) >= (first.priority, first.run_at, first.id)
      order by j.priority, j.run_at, j.id

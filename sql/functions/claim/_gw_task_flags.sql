@@ -18,8 +18,7 @@ begin
     raise exception 'Forbidden flags of tasks must be an object of lists, not %.', left(task_forbidden_flags::text, 100)
       using errcode = 'GWWFF';
   end if;
-  select o.task, o.flags
-    into wrong
+  select o.task, o.flags into wrong
     from json_each(task_forbidden_flags) as o (task, flags)
    where json_typeof(o.flags) <> 'array'
       or exists (select from json_array_elements(case when json_typeof(o.flags) = 'array' then o.flags end) as f (flag)
@@ -34,8 +33,7 @@ begin
          case when _gw_task_flags.task_ids is null and bool_or(t.id is null)
               then array(select t.id from {{.schema}}._private_tasks as t)
               else _gw_task_flags.task_ids
-         end
-    into task_flags, task_ids
+         end into task_flags, task_ids
     from jsonb_each(task_forbidden_flags::jsonb) as o (task, flags)
     left join {{.schema}}._private_tasks as t on t.identifier = o.task;
 end;

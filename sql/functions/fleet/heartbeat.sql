@@ -66,11 +66,9 @@ begin
      where w.id = worker_id;
   end if;
 
-  select coalesce(array_agg(r.job_id), '{}'), coalesce(array_agg(r.lease), '{}')
-    into held_ids, held_leases
+  select coalesce(array_agg(r.job_id), '{}'), coalesce(array_agg(r.lease), '{}') into held_ids, held_leases
     from {{.schema}}.renew_leases(worker_id, job_ids, leases) as r;
-  select coalesce(array_agg(c.job_id), '{}'), coalesce(array_agg(c.reason), '{}')
-    into canceled_ids, reasons
+  select coalesce(array_agg(c.job_id), '{}'), coalesce(array_agg(c.reason), '{}') into canceled_ids, reasons
     from {{.schema}}._gw_canceled_jobs(worker_id) as c
    where c.job_id = any (held_ids) or (c.job_id = any (job_ids)) is not true; -- the worker has lost the others
 

@@ -19,8 +19,7 @@ begin
              where j.ctid = u.place and j.xmin = u.version and j.id = u.job_id and j.is_available
                for update skip locked) as j
   )
-  select array_agg(row(l.*)::{{.schema}}._gw_candidate), array_agg(l.place) filter (where l.starts)
-    into chosen, places
+  select array_agg(row(l.*)::{{.schema}}._gw_candidate), array_agg(l.place) filter (where l.starts) into chosen, places
     from locked as l;
   if claim.batch_size > 1 then
     places := {{.schema}}._gw_within_bytes(places, claim.max_bytes);

@@ -8,9 +8,6 @@ as $$
 declare
   queue_ids integer[];
 begin
-  if pg_relation_size('{{ replace "'" "''" .schema }}._gw_limit_changes'::regclass) = 0 then
-    return false; -- there has never been a limit or a pause
-  end if;
   perform {{.schema}}._gw_end_queue_pauses();
   delete from {{.schema}}._gw_pauses as p
    where p.id = any (array(select o.id

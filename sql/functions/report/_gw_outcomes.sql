@@ -23,8 +23,7 @@ create or replace function {{.schema}}._gw_hold(worker_id text, job_ids bigint[]
 as $$
 begin
   -- Leases are found by binary search, so ids must ascend. A join with the jobs could get a plan that reads all jobs.
-  select array_agg(u.id order by u.id), array_agg(u.lease order by u.id)
-    into job_ids, leases
+  select array_agg(u.id order by u.id), array_agg(u.lease order by u.id) into job_ids, leases
     from unnest(job_ids, leases) as u (id, lease);
   return array(
     select row(j.id, j.job_queue_id, j.locked_at)::{{.schema}}._gw_ended_job

@@ -38,9 +38,7 @@ begin
         (select row(j.priority, j.run_at, j.id, null)::{{.schema}}._gw_place from {{.schema}}._private_jobs as j where j.ctid = search.last),
         search.beyond);
     end if;
-    if search.places <> '{}' then
-      return search.places;
-    end if;
+    exit when search.places <> '{}';
     if from_place.id is not null and looked_at is null and {{.schema}}._gw_lease(clock_timestamp()) > cursor[3] then
       from_place := null;
     elsif snapshot is not null then
@@ -54,6 +52,7 @@ begin
       return null;
     end if;
   end loop;
+  return search.places;
 end;
 $$;
 

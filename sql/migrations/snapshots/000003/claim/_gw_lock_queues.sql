@@ -15,8 +15,7 @@ begin
   heads := {{.schema}}._gw_front_queues(claim, plain[claim.batch_size], snapshot);
   wanted := claim.batch_size;
   if plain <> '{}' then
-    select count(*) filter (where r.rank <= claim.batch_size and r.queue_id is not null)
-      into wanted
+    select count(*) filter (where r.rank <= claim.batch_size and r.queue_id is not null) into wanted
       from (select p.queue_id, row_number() over (order by p.priority, p.run_at, p.id) as rank from unnest(heads || plain) as p) as r;
   end if;
   return array(

@@ -20,8 +20,7 @@ begin
     claim.task_ids := array(select t.id from {{.schema}}._private_tasks as t where t.identifier = any (task_identifiers) order by t.id);
   end if;
   if task_forbidden_flags is not null then
-    select f.task_ids, f.task_flags
-      into claim.task_ids, claim.task_flags
+    select f.task_ids, f.task_flags into claim.task_ids, claim.task_flags
       from {{.schema}}._gw_task_flags(task_forbidden_flags, claim.task_ids) as f;
   end if;
   if {{.schema}}._gw_has_limits() then

@@ -14,15 +14,13 @@ begin
   if max_bytes is null or (cardinality(places) > 1) is not true then
     return places;
   end if;
-  select array_agg(j.ctid order by j.priority, j.run_at, j.id), sum(pg_column_size(j.payload))
-    into ordered, stored
+  select array_agg(j.ctid order by j.priority, j.run_at, j.id), sum(pg_column_size(j.payload)) into ordered, stored
     from {{.schema}}._private_jobs as j
    where j.ctid = any (places);
   if 255 * stored <= max_bytes then
     return ordered;
   end if;
-  select s.place
-    into beyond
+  select s.place into beyond
     from (select o.place, sum(octet_length(j.payload::text)) over (rows unbounded preceding) as bytes
             from unnest(ordered) with ordinality as o (ctid, place)
            cross join lateral (

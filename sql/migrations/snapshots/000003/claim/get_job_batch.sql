@@ -45,7 +45,7 @@ declare
   is_plain    boolean; -- first search for jobs without a queue, at the start of their index
   snapshot    txid_snapshot := txid_current_snapshot();
   reads       bigint := {{.schema}}._gw_index_reads();
-  others      record;
+  job_ids     bigint[]; -- of jobs that it has started
   places      tid[]; -- of jobs that _gw_claim_others has locked
   queue_ids   integer[]; -- of these
   queue_names text[];
@@ -71,10 +71,9 @@ begin
   loop
     if not is_plain then
       claim.claimed_at := claimed_at;
-      others := {{.schema}}._gw_claim_others(claim);
-      places := others.places;
+      select o.places, o.job_ids into places, job_ids from {{.schema}}._gw_claim_others(claim) as o;
       if places is null then
-        return query select h.* from {{.schema}}._gw_held_jobs(worker_id, others.job_ids, its_lease) as h;
+        return query select h.* from {{.schema}}._gw_held_jobs(worker_id, job_ids, its_lease) as h;
         return;
       end if;
       select array_agg(q.id order by q.id), array_agg(q.queue_name order by q.id) into queue_ids, queue_names

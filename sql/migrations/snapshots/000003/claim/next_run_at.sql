@@ -25,8 +25,7 @@ begin
     if level is null then
       return;
     end if;
-    select s.at, s.is_ours
-      into due
+    select s.at, s.is_ours into due
       from (select coalesce(min(j.run_at) filter (where (j.task_id = any (task_ids)) is not false),
                             case when count(*) = entries then max(j.run_at) end) as at, -- the entry where the search ended
                    coalesce(bool_or((j.task_id = any (task_ids)) is not false), false) as is_ours

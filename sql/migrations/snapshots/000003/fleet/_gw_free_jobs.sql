@@ -24,8 +24,7 @@ begin
       return;
     end if;
   end;
-  select sum(f.freed), sum(f.refused)
-    into freed, refused
+  select sum(f.freed), sum(f.refused) into freed, refused
     from (values (job_ids[:half]), (job_ids[half + 1:])) as h (ids)
    cross join lateral {{.schema}}._gw_free_jobs(h.ids, dead, expiry) as f;
 end;

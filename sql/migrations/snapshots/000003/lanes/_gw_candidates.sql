@@ -144,8 +144,7 @@ declare
 begin
   select array_agg(row(p.priority, p.run_at, 0, p.id, p.place, p.version, null, null, null, false, false, false, null)::{{.schema}}._gw_candidate)
            filter (where p.task_id <> all (limited)),
-         array_agg(p.place) filter (where p.task_id = any (limited))
-    into plain, places
+         array_agg(p.place) filter (where p.task_id = any (limited)) into plain, places
     from (select j.ctid as place, j.xmin as version, j.task_id, j.priority, j.run_at, j.id
             from {{.schema}}._private_jobs as j
            where j.is_available and j.job_queue_id is null

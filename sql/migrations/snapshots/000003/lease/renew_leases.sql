@@ -24,8 +24,7 @@ begin
   perform {{.schema}}._gw_check_outcomes(job_ids, leases);
 
   -- Leases are found by binary search, so ids must ascend. A join with the jobs could get a plan that reads all jobs.
-  select array_agg(o.id), array_agg(o.lease)
-    into job_ids, leases
+  select array_agg(o.id), array_agg(o.lease) into job_ids, leases
     from (select u.id, u.lease from unnest(job_ids, leases) as u (id, lease) order by u.id) as o;
   due := array(
     select row(l.id, l.job_queue_id, l.locked_at)::{{.schema}}._gw_ended_job

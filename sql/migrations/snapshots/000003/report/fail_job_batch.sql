@@ -26,8 +26,7 @@ begin
     mark := md5(failures::text);
     failures := {{.schema}}._gw_mark_escapes(failures, mark);
   end if;
-  select p.code, p.problem
-    into wrong
+  select p.code, p.problem into wrong
     from json_array_elements(failures) as f (failure)
    cross join lateral (values
      (1, 'GWWOB', case when json_typeof(f.failure) <> 'object' or json_typeof(f.failure -> 'id') is distinct from 'number'
