@@ -63,8 +63,8 @@ type chart struct {
 	Marks       []spot
 }
 
-// chartLine is one of them, as the attribute d of a path.
-type chartLine struct{ Name, Class, Path, Last string }
+// chartLine is one of them, and the area below it, as the attributes d of two paths.
+type chartLine struct{ Name, Class, Path, Area, Last string }
 
 // spot is a place on the axis of time, with a text.
 type spot struct {
@@ -130,14 +130,15 @@ func (c *Console) charts(ctx context.Context, q *request) (chartsData, error) {
 	if err != nil {
 		return chartsData{}, err
 	}
-	p, err := c.newPlotter(ctx, q, over, found.Now, max(over.length/mostSamples, time.Minute))
+	var at []time.Time
+	for _, s := range found.Rows {
+		at = append(at, s.At.Time)
+	}
+	p, err := c.newPlotter(ctx, q, over, found.Now, max(over.length/mostSamples, time.Minute), at)
 	if err != nil {
 		return chartsData{}, err
 	}
 	of := func(value func(sample) float64) []float64 { return valuesOf(found.Rows, value) }
-	for _, s := range found.Rows {
-		p.at = append(p.at, s.At.Time)
-	}
 	return chartsData{Over: over.Name, Spans: spans, Samples: found.Rows, Now: found.Now, Charts: []chart{
 		p.chart("Waiting", amounts, series{"ready", of(func(s sample) float64 { return float64(s.Ready) })}),
 		p.chart("Oldest ready job", lengths, series{"due for", of(func(s sample) float64 { return orNaN(s.Oldest, 0) })}),
@@ -194,20 +195,28 @@ type plotter struct {
 	at     []time.Time
 	step   time.Duration // from one to the next
 	from   time.Time
-	over   span
+	length time.Duration
 	zone   *time.Location
 	places []string // the times at the axis
 	marks  []spot
 }
 
-// newPlotter returns one for a span that ends now, with marks for what operators did.
-func (c *Console) newPlotter(ctx context.Context, q *request, over span, now time.Time, step time.Duration) (plotter, error) {
+// leastSteps is how many steps the axis of time has at least, if the first value is younger than the span.
+const leastSteps = 10
+
+// newPlotter returns one of values at these times for a span that ends now, or for the part of it since the first value,
+// with marks for what operators did.
+func (c *Console) newPlotter(ctx context.Context, q *request, over span, now time.Time, step time.Duration, at []time.Time) (plotter, error) {
 	if now.IsZero() {
 		now = time.Now()
 	}
-	p := plotter{step: step, from: now.Add(-over.length), over: over, zone: cmp.Or(q.zone, time.UTC)}
+	p := plotter{at: at, step: step, length: over.length, zone: cmp.Or(q.zone, time.UTC)}
+	if len(at) > 0 {
+		p.length = min(over.length, max(now.Sub(at[0]), leastSteps*step))
+	}
+	p.from = now.Add(-p.length)
 	for i := range timesBelow {
-		p.places = append(p.places, p.from.Add(over.length*time.Duration(i)/(timesBelow-1)).In(p.zone).Format(over.layout))
+		p.places = append(p.places, p.from.Add(p.length*time.Duration(i)/(timesBelow-1)).In(p.zone).Format(over.layout))
 	}
 	if !q.may["list_audit"] {
 		return p, nil
@@ -215,13 +224,15 @@ func (c *Console) newPlotter(ctx context.Context, q *request, over span, now tim
 	acts, err := readCached[pastAct](ctx, c, "marks "+over.Name,
 		`select a.* from S.list_audit(max_rows => 30, since => pg_catalog.now() operator(pg_catalog.-) $1::text::interval) as a`, asInterval(over.length))
 	for _, a := range acts.Rows {
-		p.marks = append(p.marks, spot{X: p.x(a.At.Time), Text: p.tell(a.At.Time) + ": " + a.told()})
+		if !a.At.Before(p.from) {
+			p.marks = append(p.marks, spot{X: p.x(a.At.Time), Text: p.tell(a.At.Time) + ": " + a.told()})
+		}
 	}
 	return p, err
 }
 
 func (p plotter) x(at time.Time) float64 {
-	return chartWidth * float64(at.Sub(p.from)) / float64(p.over.length)
+	return chartWidth * float64(at.Sub(p.from)) / float64(p.length)
 }
 
 // tell returns a time as text.
@@ -243,9 +254,10 @@ func (p plotter) chart(title string, m measure, all ...series) chart {
 		if n := len(line.values); n > 0 && !math.IsNaN(line.values[n-1]) {
 			last = m.tell(line.values[n-1])
 		}
-		c.Lines = append(c.Lines, chartLine{line.name, string("ab"[i]), p.path(line.values, top), last})
+		path, area := p.path(line.values, top)
+		c.Lines = append(c.Lines, chartLine{line.name, string("ab"[i]), path, area, last})
 	}
-	width := chartWidth * float64(p.step) / float64(p.over.length)
+	width := chartWidth * float64(p.step) / float64(p.length)
 	for i, at := range p.at {
 		text := p.tell(at)
 		for _, line := range all {
@@ -258,26 +270,37 @@ func (p plotter) chart(title string, m measure, all ...series) chart {
 	return c
 }
 
-// path returns the line of some values. The line has gaps where there is no value, and where times are far apart.
-func (p plotter) path(values []float64, top float64) string {
-	var b strings.Builder
+// path returns the line of some values, and the area below it. The line has gaps where there is no value, and where
+// times are far apart.
+func (p plotter) path(values []float64, top float64) (line, area string) {
+	var l, a strings.Builder
 	var before time.Time
+	end := func() {
+		if a.Len() > 0 {
+			fmt.Fprintf(&a, "L%.1f %.0fz", p.x(before), chartHeight)
+		}
+	}
+	last := time.Time{}
 	for i, at := range p.at {
 		v := values[i]
 		if math.IsNaN(v) {
-			before = time.Time{}
+			last = time.Time{}
 			continue
 		}
 		x, y := p.x(at), chartHeight-(chartHeight-2)*v/top-1
 		step := "L"
-		if before.IsZero() || at.Sub(before) > 3*p.step {
+		if last.IsZero() || at.Sub(last) > 3*p.step {
 			step = "M"
-			fmt.Fprintf(&b, "M%.1f %.1fh0", x, y) // a value alone is a dot, by its round end
+			fmt.Fprintf(&l, "M%.1f %.1fh0", x, y) // a value alone is a dot, by its round end
+			end()
+			fmt.Fprintf(&a, "M%.1f %.0f", x, chartHeight)
 		}
-		fmt.Fprintf(&b, "%s%.1f %.1f", step, x, y)
-		before = at
+		fmt.Fprintf(&l, "%s%.1f %.1f", step, x, y)
+		fmt.Fprintf(&a, "L%.1f %.1f", x, y)
+		before, last = at, at
 	}
-	return b.String()
+	end()
+	return l.String(), a.String()
 }
 
 // spansOfTask is how many values a chart of a task has.
@@ -306,15 +329,21 @@ func (c *Console) taskCharts(ctx context.Context, q *request, name string) (char
 	if err != nil {
 		return d, err
 	}
-	p, err := c.newPlotter(ctx, q, over, found.Now, step)
-	d.Now = found.Now
+	if d.Now = found.Now; d.Now.IsZero() {
+		d.Now = time.Now()
+	}
+	// The steps before the first attempt are left out.
+	rows := found.Rows[max(0, slices.IndexFunc(found.Rows, func(t taskTimes) bool { return t.Attempts > 0 })-1):]
+	rows = found.Rows[len(found.Rows)-min(len(found.Rows), max(len(rows), leastSteps)):]
+	var at []time.Time
+	for i := range rows {
+		at = append(at, d.Now.Add(-step*time.Duration(len(rows)-i)+step/2))
+	}
+	p, err := c.newPlotter(ctx, q, over, d.Now, step, at)
 	if err != nil {
 		return d, err
 	}
-	of := func(value func(taskTimes) float64) []float64 { return valuesOf(found.Rows, value) }
-	for i := range found.Rows {
-		p.at = append(p.at, p.from.Add(step*time.Duration(i)+step/2))
-	}
+	of := func(value func(taskTimes) float64) []float64 { return valuesOf(rows, value) }
 	perStep := amounts
 	perStep.unit = "attempts in " + lasting(step)
 	d.Charts = []chart{

@@ -53,11 +53,32 @@ func parseTemplates(zone *time.Location) (*template.Template, error) {
 		"number":    func(n int) string { return thousands(int64(n)) },
 		"states":    func() []string { return jobStates },
 		"starts":    starts,
+		"shares":    shares,
 		"pausing":   pausing,
 		"changing":  changing,
 		"inside":    func(d panelData, part any) panelData { d.D = part; return d },
 	}
 	return template.New("").Funcs(functions).ParseFS(templateFiles, "templates/*.html")
+}
+
+// share is what part of a bar the jobs in a state have.
+type share struct {
+	State    string
+	X, Width float64 // in percent
+}
+
+// shares returns those of each state that has jobs, none without a job.
+func shares(c inspect.Counts) (all []share) {
+	total := c.Ready + c.Scheduled + c.Running + c.Failed
+	x := 0.0
+	for _, state := range jobStates {
+		if n := c.Of(state); n > 0 {
+			width := 100 * float64(n) / float64(total)
+			all = append(all, share{state, x, width})
+			x += width
+		}
+	}
+	return all
 }
 
 // relative formats a time relative to now.
