@@ -1,10 +1,13 @@
 package gwui
 
 import (
+	"cmp"
+	"compress/gzip"
 	"context"
 	"encoding/json"
 	"fmt"
 	"html/template"
+	"io"
 	"maps"
 	"net/http"
 	"slices"
@@ -85,7 +88,7 @@ func (c *Console) serveLive(w http.ResponseWriter, r *http.Request) {
 	w.Header().Set("Content-Type", "text/event-stream")
 	ctx, cancel := context.WithTimeout(r.Context(), streamTime)
 	defer cancel()
-	s := &stream{writer: w, control: http.NewResponseController(w), sent: make(map[string]string)}
+	s := &stream{writer: w, packed: compressed(w, r), control: http.NewResponseController(w), sent: make(map[string]string)}
 	if s.write("retry: 3000\n\n") != nil {
 		return
 	}
@@ -105,7 +108,8 @@ func (c *Console) serveLive(w http.ResponseWriter, r *http.Request) {
 
 // stream is what one viewer has received.
 type stream struct {
-	writer  http.ResponseWriter
+	writer  io.Writer
+	packed  *gzip.Writer // of the writer, nil without
 	control *http.ResponseController
 	sent    map[string]string // marks
 }
@@ -136,10 +140,16 @@ func (s *stream) send(current map[string]fragment) error {
 
 func (s *stream) write(text string) error {
 	_ = s.control.SetWriteDeadline(time.Now().Add(writeTime)) // a server that does not support it has limits of its own
-	if _, err := s.writer.Write([]byte(text)); err != nil {
+	if s.packed == nil {
+		if _, err := io.WriteString(s.writer, text); err != nil {
+			return err
+		}
+		return s.control.Flush()
+	}
+	if _, err := io.WriteString(s.packed, text); err != nil {
 		return err
 	}
-	return s.control.Flush()
+	return cmp.Or(s.packed.Flush(), s.control.Flush())
 }
 
 // liveKey is what the viewers of one poller have in common.

@@ -31,8 +31,8 @@ func (s *site) stream(ctx context.Context, path string) <-chan map[string]string
 	if err != nil {
 		s.t.Fatal(err)
 	}
-	if kind := answer.Header.Get("Content-Type"); kind != "text/event-stream" {
-		s.t.Fatalf("the stream is %s", kind)
+	if kind := answer.Header.Get("Content-Type"); kind != "text/event-stream" || !answer.Uncompressed {
+		s.t.Fatalf("the stream is %s, and compressed: %t", kind, answer.Uncompressed)
 	}
 	events := make(chan map[string]string)
 	go func() {

@@ -248,19 +248,28 @@ func (c *Console) show(w http.ResponseWriter, r *http.Request, q *request, v *vi
 	write(w, r, cmp.Or(v.Status, http.StatusOK), b.Bytes())
 }
 
-// write writes an answer, compressed if the browser takes that.
+// write writes an answer.
 func write(w http.ResponseWriter, r *http.Request, status int, content []byte) {
-	w.Header().Add("Vary", "Accept-Encoding")
-	if !strings.Contains(r.Header.Get("Accept-Encoding"), "gzip") {
-		w.WriteHeader(status)
+	packed := compressed(w, r)
+	w.WriteHeader(status)
+	if packed == nil {
 		_, _ = w.Write(content) // fails only if the client has left
 		return
 	}
+	_, _ = packed.Write(content)
+	_ = packed.Close()
+}
+
+// compressed returns a writer that compresses an answer, nil if the browser does not take that. It is called before the
+// header is written.
+func compressed(w http.ResponseWriter, r *http.Request) *gzip.Writer {
+	w.Header().Add("Vary", "Accept-Encoding")
+	if !strings.Contains(r.Header.Get("Accept-Encoding"), "gzip") {
+		return nil
+	}
 	w.Header().Set("Content-Encoding", "gzip")
-	w.WriteHeader(status)
-	compressed := gzip.NewWriter(w)
-	_, _ = compressed.Write(content)
-	_ = compressed.Close()
+	packed, _ := gzip.NewWriterLevel(w, gzip.BestSpeed) // the level is a known one
+	return packed
 }
 
 // layoutData is the data of a page outside of its panels.
