@@ -4,6 +4,11 @@
 // cache. As PostgreSQL refuses to run as root, root starts it as another user. Only the process that started it can
 // connect, unless it runs in Docker, where it has a password. The server does not keep its data across a crash, and it
 // ends with the process that started it, however that process ends.
+//
+// No library does all of this. github.com/fergusstrange/embedded-postgres v1.34.0 takes local binaries or one repository
+// of binaries, but as root its initdb refuses to run, it does not know Docker, and its server, a child of pg_ctl, stays
+// when the program is killed. github.com/testcontainers/testcontainers-go v0.45.0 and github.com/ory/dockertest/v3
+// v3.12.0 need Docker.
 package pgtemp
 
 import (
