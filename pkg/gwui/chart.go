@@ -63,8 +63,8 @@ type chart struct {
 	Marks       []spot
 }
 
-// chartLine is one of them, and the area below it, as the attributes d of two paths.
-type chartLine struct{ Name, Class, Path, Area, Last string }
+// chartLine is one of them, its values without a neighbor, and the area below it, as the attributes d of paths.
+type chartLine struct{ Name, Class, Path, Dots, Area, Last string }
 
 // spot is a place on the axis of time, with a text.
 type spot struct {
@@ -146,6 +146,47 @@ func (c *Console) charts(ctx context.Context, q *request) (chartsData, error) {
 			series{"gone", of(func(s sample) float64 { return orNaN(s.Gone, math.NaN()) })}),
 		p.chart("Failed", amounts, series{"failed", of(func(s sample) float64 { return float64(s.Failed) })}),
 	}}, nil
+}
+
+// isEmpty reports whether no line has a value.
+func (c chart) isEmpty() bool {
+	return !slices.ContainsFunc(c.Lines, func(l chartLine) bool { return l.Path+l.Dots != "" })
+}
+
+// mayTellTimes reports whether the role may read what the charts of a task show.
+func (q *request) mayTellTimes() bool { return q.may["list_kept_tasks"] && q.may["task_stats"] }
+
+// jobCharts returns the chart that is above a list of jobs, if one tells of what the filter selects: of a task that is kept,
+// or of all jobs that wait or have failed.
+func (c *Console) jobCharts(ctx context.Context, q *request, f filter) (d chartsData, err error) {
+	of := 0
+	switch {
+	case f.Task != "":
+		d, err = c.taskCharts(ctx, q, f.Task)
+	case f.State == "failed":
+		d, err = c.charts(ctx, q)
+		of = 3
+	default:
+		d, err = c.charts(ctx, q)
+	}
+	if len(d.Samples) == 0 && !d.IsKept {
+		d.Charts = nil
+	}
+	d.Charts = d.Charts[min(of, len(d.Charts)):min(of+1, len(d.Charts))]
+	return d, err
+}
+
+// hasChart reports whether jobCharts may have one.
+func (q *request) hasChart(f filter) bool {
+	state := f.State
+	f.State = ""
+	switch n := len(f.Conditions()); {
+	case n == 1 && f.Task != "":
+		return q.mayTellTimes()
+	case n == 0 && slices.Contains([]string{"", "ready", "failed"}, state):
+		return q.may["list_samples"]
+	}
+	return false
 }
 
 func orNaN(v *float64, none float64) float64 {
@@ -254,8 +295,12 @@ func (p plotter) chart(title string, m measure, all ...series) chart {
 		if n := len(line.values); n > 0 && !math.IsNaN(line.values[n-1]) {
 			last = m.tell(line.values[n-1])
 		}
-		path, area := p.path(line.values, top)
-		c.Lines = append(c.Lines, chartLine{line.name, string("ab"[i]), path, area, last})
+		path, dots, area := p.path(line.values, top)
+		class := string("ab"[i])
+		if line.name == "failed" {
+			class += " bad"
+		}
+		c.Lines = append(c.Lines, chartLine{line.name, class, path, dots, area, last})
 	}
 	width := chartWidth * float64(p.step) / float64(p.length)
 	for i, at := range p.at {
@@ -270,37 +315,40 @@ func (p plotter) chart(title string, m measure, all ...series) chart {
 	return c
 }
 
-// path returns the line of some values, and the area below it. The line has gaps where there is no value, and where
-// times are far apart.
-func (p plotter) path(values []float64, top float64) (line, area string) {
-	var l, a strings.Builder
-	var before time.Time
+// path returns the line of some values, those without a neighbor, and the area below the line. The line has gaps where
+// there is no value, and where times are far apart.
+func (p plotter) path(values []float64, top float64) (line, dots, area string) {
+	var part strings.Builder // of the line, without a gap
+	first, last, n := 0.0, 0.0, 0
 	end := func() {
-		if a.Len() > 0 {
-			fmt.Fprintf(&a, "L%.1f %.0fz", p.x(before), chartHeight)
+		switch {
+		case n == 1:
+			dots += "M" + part.String() + "h.1"
+		case n > 1:
+			line += "M" + part.String()
+			area += fmt.Sprintf("M%.1f %.0fL%sL%.1f %.0fz", first, chartHeight, part.String(), last, chartHeight)
 		}
+		part.Reset()
+		n = 0
 	}
-	last := time.Time{}
+	var before time.Time
 	for i, at := range p.at {
-		v := values[i]
-		if math.IsNaN(v) {
-			last = time.Time{}
+		if math.IsNaN(values[i]) || at.Sub(before) > 3*p.step {
+			end()
+		}
+		if math.IsNaN(values[i]) {
 			continue
 		}
-		x, y := p.x(at), chartHeight-(chartHeight-2)*v/top-1
-		step := "L"
-		if last.IsZero() || at.Sub(last) > 3*p.step {
-			step = "M"
-			fmt.Fprintf(&l, "M%.1f %.1fh0", x, y) // a value alone is a dot, by its round end
-			end()
-			fmt.Fprintf(&a, "M%.1f %.0f", x, chartHeight)
+		if n++; n == 1 {
+			first = p.x(at)
+		} else {
+			part.WriteString("L")
 		}
-		fmt.Fprintf(&l, "%s%.1f %.1f", step, x, y)
-		fmt.Fprintf(&a, "L%.1f %.1f", x, y)
-		before, last = at, at
+		last, before = p.x(at), at
+		fmt.Fprintf(&part, "%.1f %.1f", last, chartHeight-(chartHeight-2)*values[i]/top-1)
 	}
 	end()
-	return l.String(), a.String()
+	return line, dots, area
 }
 
 // spansOfTask is how many values a chart of a task has.
@@ -354,5 +402,6 @@ func (c *Console) taskCharts(ctx context.Context, q *request, name string) (char
 		p.chart("Ran", lengths, series{"p50", of(func(t taskTimes) float64 { return orNaN(t.RanP50, math.NaN()) })},
 			series{"p95", of(func(t taskTimes) float64 { return orNaN(t.RanP95, math.NaN()) })}),
 	}
+	d.Charts = slices.DeleteFunc(d.Charts, chart.isEmpty)
 	return d, nil
 }

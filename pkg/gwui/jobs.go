@@ -111,6 +111,8 @@ func jobsPage(_ context.Context, c *Console, q *request) (*view, error) {
 	return &view{Title: "Jobs", Nav: "jobs", panels: []panel{
 		{id: "notice", body: "notice", load: c.loadNotice(q)},
 		{id: "filter", body: "filter", still: true, load: c.loadFilter(q, f)},
+		{id: "chart", body: "jobcharts", note: "A shorter period reads fewer records.", absent: !q.hasChart(f),
+			load: func(ctx context.Context) (any, error) { return c.jobCharts(ctx, q, f) }},
 		{id: "jobs", body: "jobs", load: func(ctx context.Context) (any, error) { return c.listJobs(ctx, q, f) },
 			note: "Give a state, a queue or a key, or a shorter time."},
 	}}, nil

@@ -18,7 +18,8 @@ type subject struct {
 	Kind, Name string // task, queue or worker
 	Counts     *inspect.Counts
 	Facts      []fact
-	Holds      []part // what holds its jobs
+	Paused     []part // the pauses that hold its jobs
+	Holds      []part // what else holds them
 	Links      []link
 	Now        time.Time
 }
@@ -109,11 +110,10 @@ func taskPage(_ context.Context, c *Console, q *request) (*view, error) {
 	return &view{Title: "Task " + printable(name), Nav: "tasks", panels: []panel{
 		{id: "notice", body: "notice", load: c.loadNotice(q)},
 		{id: "subject", body: "subject", note: "gw-run tasks has no such limit.", load: func(ctx context.Context) (any, error) { return c.aTask(ctx, q, name) }},
-		{id: "charts", title: "Over time", body: "taskcharts", note: "A shorter period reads fewer records.",
-			absent: !q.may["list_kept_tasks"] || !q.may["task_stats"],
-			load:   func(ctx context.Context) (any, error) { return c.taskCharts(ctx, q, name) }},
 		{id: "errors", title: "Errors of failed jobs", body: "errors", note: noteErrors, absent: !q.may["error_groups"],
 			load: func(ctx context.Context) (any, error) { return c.errorGroups(ctx, name, 25) }},
+		{id: "charts", title: "Over time", body: "taskcharts", note: "A shorter period reads fewer records.",
+			absent: !q.mayTellTimes(), load: func(ctx context.Context) (any, error) { return c.taskCharts(ctx, q, name) }},
 	}}, nil
 }
 
@@ -226,7 +226,7 @@ func (c *Console) addPauses(ctx context.Context, q *request, s *subject, t targe
 	}
 	for _, p := range paused.Rows {
 		if p.is(t) || p.is(target{}) {
-			s.Holds = append(s.Holds, part{Subject: "paused: " + p.String(), Detail: p.told(paused.Now, q.zone)})
+			s.Paused = append(s.Paused, part{Subject: p.String(), Detail: p.told(paused.Now, q.zone)})
 		}
 	}
 	s.Links = append(s.Links, pausing(panelData{Root: root(q.path), Q: q}, paused, t))

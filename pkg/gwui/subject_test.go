@@ -29,7 +29,7 @@ func TestATaskAQueueAndAWorkerHavePages(t *testing.T) {
 		set search_path = public`)
 	p := s.get("task?task=mail")
 	p.want(t, http.StatusOK, "<h1>Task mail</h1>", `href="./jobs?state=ready&amp;task=mail"`, "job 4</a>", "38 min ago", "Next run of nightly",
-		"limit <a href=\"./limits/lanes?limit=api\">api</a>", "2 at once, 5 a minute", "paused: the task mail", "the provider is down", `href="./resume?back=task%3Ftask%3Dmail&amp;task=mail"`,
+		"limit <a href=\"./limits/lanes?limit=api\">api</a>", "2 at once, 5 a minute", "paused</span> <strong>the task mail</strong>", "the provider is down", `href="./resume?back=task%3Ftask%3Dmail&amp;task=mail"`,
 		`href="./jobs/act?act=retry&amp;all=1`, "This task is not kept")
 	if strings.Contains(p.body, "not of this task") {
 		t.Error("the page of a task has the errors of another one")

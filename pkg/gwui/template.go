@@ -54,6 +54,7 @@ func parseTemplates(zone *time.Location) (*template.Template, error) {
 		"states":    func() []string { return jobStates },
 		"starts":    starts,
 		"shares":    shares,
+		"mostJobs":  mostJobs,
 		"pausing":   pausing,
 		"changing":  changing,
 		"inside":    func(d panelData, part any) panelData { d.D = part; return d },
@@ -67,18 +68,27 @@ type share struct {
 	X, Width float64 // in percent
 }
 
-// shares returns those of each state that has jobs, none without a job.
-func shares(c inspect.Counts) (all []share) {
-	total := c.Ready + c.Scheduled + c.Running + c.Failed
+// shares returns those of each state that has jobs, in a bar for as many jobs. What can be seen at all is one percent.
+func shares(c inspect.Counts, most int64) (all []share) {
 	x := 0.0
 	for _, state := range jobStates {
 		if n := c.Of(state); n > 0 {
-			width := 100 * float64(n) / float64(total)
+			width := max(1, 100*float64(n)/float64(most))
 			all = append(all, share{state, x, width})
 			x += width
 		}
 	}
 	return all
+}
+
+// mostJobs returns how many jobs the row with the most jobs has.
+func mostJobs(rows any) (most int64) {
+	list := reflect.ValueOf(rows)
+	for i := range list.Len() {
+		c := list.Index(i).FieldByName("Counts").Interface().(inspect.Counts)
+		most = max(most, c.Ready+c.Scheduled+c.Running+c.Failed)
+	}
+	return most
 }
 
 // relative formats a time relative to now.

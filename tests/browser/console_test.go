@@ -291,7 +291,7 @@ func TestTheThemeIsThatOfTheUser(t *testing.T) {
 	b.visit("jobs")
 	b.await("document.querySelector('[name=theme]')")
 	eval[any](b, "document.querySelector('[name=theme]').value = 'dark'; document.querySelector('[name=zone]').value = 'Asia/Tokyo'; document.querySelector('.preferences button').click()")
-	b.await("location.pathname === '/jobs' && getComputedStyle(document.body).backgroundColor === 'rgb(20, 24, 28)' && document.querySelector('[name=zone]').value === 'Asia/Tokyo'")
+	b.await("location.pathname === '/jobs' && getComputedStyle(document.body).backgroundColor === 'rgb(14, 17, 20)' && document.querySelector('[name=zone]').value === 'Asia/Tokyo'")
 	eval[any](b, "document.querySelector('[name=theme]').value = ''; document.querySelector('[name=zone]').value = ''; document.querySelector('.preferences button').click()")
-	b.await("getComputedStyle(document.body).backgroundColor === 'rgb(255, 255, 255)' && document.querySelector('[name=zone]').value === 'UTC'")
+	b.await("getComputedStyle(document.body).backgroundColor === 'rgb(243, 245, 248)' && document.querySelector('[name=zone]').value === 'UTC'")
 }
