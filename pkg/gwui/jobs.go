@@ -113,9 +113,21 @@ func jobsPage(_ context.Context, c *Console, q *request) (*view, error) {
 		{id: "filter", body: "filter", still: true, load: c.loadFilter(q, f)},
 		{id: "chart", body: "jobcharts", note: "A shorter period reads fewer records.", absent: !q.hasChart(f),
 			load: func(ctx context.Context) (any, error) { return c.jobCharts(ctx, q, f) }},
+		{id: "errors", body: "errorchips", note: noteErrors, absent: !f.isFailed() || !q.may["error_groups"],
+			load: func(ctx context.Context) (any, error) { return c.errorGroups(ctx, f.Task, errorChips) }},
 		{id: "jobs", body: "jobs", load: func(ctx context.Context) (any, error) { return c.listJobs(ctx, q, f) },
 			note: "Give a state, a queue or a key, or a shorter time."},
 	}}, nil
+}
+
+// errorChips is how many groups of errors are above a list of failed jobs, at most.
+const errorChips = 5
+
+// isFailed reports whether the filter selects the failed jobs, all or those of a task.
+func (f filter) isFailed() bool {
+	is := f.State == "failed"
+	f.State, f.Task = "", ""
+	return is && len(f.Conditions()) == 0
 }
 
 // mayUse returns an error if jobs must not be searched by this filter: by a payload, of which only a part may be seen.
