@@ -3,7 +3,6 @@ package main
 import (
 	"context"
 	"encoding/json"
-	"errors"
 	"fmt"
 	"io"
 	"os"
@@ -52,7 +51,7 @@ type add struct {
 	isGiven                    func(flag string) bool
 }
 
-func newAddCommand(getenv func(string) string) *cobra.Command {
+func newAddCommand(env Env) *cobra.Command {
 	a := &add{}
 	cmd := &cobra.Command{
 		Use:     "add TASK [PAYLOAD|@FILE|-]",
@@ -62,25 +61,25 @@ func newAddCommand(getenv func(string) string) *cobra.Command {
 		Args:    cobra.ArbitraryArgs,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if len(args) < 1 || len(args) > 2 {
-				return usageError{fmt.Errorf("add takes a task and a payload, not %d arguments", len(args))}
+				return usagef("add takes a task and a payload, not %d arguments", len(args))
 			}
 			if args[0] == "" {
-				return usageError{errors.New("the task name is empty")}
+				return usagef("the task name is empty")
 			}
 			if a.runAt != "" && a.in != "" {
-				return usageError{errors.New("--run-at and --in exclude each other")}
+				return usagef("--run-at and --in exclude each other")
 			}
 			if a.keyMode != "" && a.key == "" {
-				return usageError{errors.New("--key-mode requires --key")}
+				return usagef("--key-mode requires --key")
 			}
 			if a.key == "" && cmd.Flags().Changed("key") {
-				return usageError{errors.New("the key is empty; without --key the job has none")}
+				return usagef("the key is empty; without --key the job has none")
 			}
 			if err := a.keyed.check(a); err != nil {
 				return usageError{err}
 			}
-			if err := a.complete(getenv); err != nil {
-				return usageError{err}
+			if err := a.complete(env.Getenv); err != nil {
+				return err
 			}
 			a.isGiven = cmd.Flags().Changed
 			return a.run(cmd, args)
@@ -97,7 +96,7 @@ func newAddCommand(getenv func(string) string) *cobra.Command {
 	flags.IntVarP(&a.priority, "priority", "p", 0, "`number`; lower runs first")
 	flags.StringArrayVar(&a.flags, "flag", nil, "`flag` of the job, by which workers can skip it; may be repeated")
 	flags.BoolVar(&a.json, "json", false, "print the job as a JSON object")
-	a.database.addFlags(flags, getenv)
+	a.database.addFlags(flags, env.Getenv)
 	flags.SortFlags = false
 	modes := cobra.FixedCompletions([]string{"replace", "preserve_run_at", "unsafe_dedupe"}, cobra.ShellCompDirectiveNoFileComp)
 	_ = cmd.RegisterFlagCompletionFunc("key-mode", modes) // the flag is there
@@ -135,20 +134,6 @@ func (a *add) run(cmd *cobra.Command, args []string) error {
 		return printLines(cmd.OutOrStdout(), found, a.keyed.describe)
 	}
 	return printLines(cmd.OutOrStdout(), found, a.describe)
-}
-
-// printLines prints each row of an answer as describe says.
-func printLines[T any](out io.Writer, found inspect.Answer, describe func(row T, now time.Time) string) error {
-	rows, err := inspect.Decode[T](found.Rows)
-	if err != nil {
-		return err
-	}
-	for _, row := range rows {
-		if _, err := fmt.Fprintln(out, describe(row, found.Now)); err != nil {
-			return err
-		}
-	}
-	return nil
 }
 
 // options returns the arguments of the job that a call by SQL takes.
@@ -212,7 +197,7 @@ func readPayload(arg string, stdin io.Reader) (string, error) {
 	}
 	if !json.Valid(text) {
 		var value any
-		return "", usageError{fmt.Errorf("%s is not JSON: %w", source, json.Unmarshal(text, &value))}
+		return "", usagef("%s is not JSON: %w", source, json.Unmarshal(text, &value))
 	}
 	return string(text), nil
 }

@@ -14,7 +14,6 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/gwsql/gw/internal/operate"
-	"github.com/gwsql/gw/internal/stop"
 	"github.com/gwsql/gw/internal/terminal"
 )
 
@@ -43,7 +42,7 @@ type change struct {
 
 const mostTold = 10 // skipped jobs whose reason is printed
 
-func (c *change) command(getenv func(string) string, stops *stop.Reasons) *cobra.Command {
+func (c *change) command(env Env) *cobra.Command {
 	cmd := &c.cobra
 	cmd.Long += changeHelp
 	cmd.Args = cobra.ArbitraryArgs
@@ -53,20 +52,20 @@ func (c *change) command(getenv func(string) string, stops *stop.Reasons) *cobra
 			return err
 		}
 		if len(ids) > 0 && !c.selection.IsEmpty() {
-			return usageError{errors.New("ids and conditions exclude each other")}
+			return usagef("ids and conditions exclude each other")
 		}
 		if len(ids) == 0 && c.selection.IsEmpty() {
-			return usageError{fmt.Errorf("which jobs to %s? Give ids, or conditions such as --state failed", cmd.Name())}
+			return usagef("which jobs to %s? Give ids, or conditions such as --state failed", cmd.Name())
 		}
 		if c.Act, err = c.prepare(); err != nil {
 			return err
 		}
-		return c.with(cmd, getenv, stops, func(ctx context.Context, db *session) error { return c.run(ctx, db, cmd, ids) })
+		return c.with(cmd, env, func(ctx context.Context, db *session) error { return c.run(ctx, db, cmd, ids) })
 	}
 	c.selection.addFlags(cmd)
 	cmd.Flags().BoolVarP(&c.yes, "yes", "y", false, "do not ask for confirmation")
 	cmd.Flags().BoolVar(&c.json, "json", false, "print one JSON object per line")
-	c.database.addFlags(cmd.Flags(), getenv)
+	c.database.addFlags(cmd.Flags(), env.Getenv)
 	cmd.Flags().SortFlags = false
 	return cmd
 }
@@ -115,14 +114,6 @@ func confirm(cmd *cobra.Command, question, refusal string) error {
 		err = errors.New("nothing was changed")
 	}
 	return err
-}
-
-// plural returns a number with its noun, such as "1 job" or "2 jobs".
-func plural(n int, what string) string {
-	if n == 1 {
-		return "1 " + what
-	}
-	return fmt.Sprintf("%d %ss", n, what)
 }
 
 // sum prints how many jobs of all were changed, and returns an error if some were not.

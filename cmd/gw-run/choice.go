@@ -2,7 +2,6 @@ package main
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"io"
 	"slices"
@@ -13,7 +12,6 @@ import (
 
 	"github.com/gwsql/gw/internal/inspect"
 	"github.com/gwsql/gw/internal/statement"
-	"github.com/gwsql/gw/internal/stop"
 )
 
 // choice is the jobs that the arguments of a command name, by their ids or by the key of one.
@@ -28,7 +26,7 @@ func (c *choice) read(args []string) (err error) {
 		return err
 	}
 	if (len(c.ids) == 0) == (c.key == "") {
-		return usageError{errors.New("which job? Give ids, or a key with --key")}
+		return usagef("which job? Give ids, or a key with --key")
 	}
 	return nil
 }
@@ -53,7 +51,7 @@ func (c *choice) missing(found []int64) error {
 // newChoiceCommand returns a command that prints the rows of a query about chosen jobs, in which IDS stands for their ids. job
 // returns the job of a row. failed is what the command cannot do if the query fails.
 func newChoiceCommand[T any](
-	getenv func(string) string, stops *stop.Reasons, cmd *cobra.Command, failed, query string, job func(T) int64,
+	env Env, cmd *cobra.Command, failed, query string, job func(T) int64,
 	print func(ctx context.Context, db *session, rows []T, now time.Time, out io.Writer) error,
 ) *cobra.Command {
 	var (
@@ -66,7 +64,7 @@ func newChoiceCommand[T any](
 		if err := c.read(args); err != nil {
 			return err
 		}
-		return l.run(cmd, getenv, stops, func(ctx context.Context, db *session, out, _ io.Writer) error {
+		return l.run(cmd, env, func(ctx context.Context, db *session, out, _ io.Writer) error {
 			found, err := db.ask(ctx, query, c.ids, statement.OrNull(c.key))
 			if err != nil {
 				return fmt.Errorf("%s: %w", failed, err)
@@ -91,6 +89,6 @@ func newChoiceCommand[T any](
 		})
 	}
 	cmd.Flags().VarP(&c.key, "key", "k", "the job with this `key`")
-	l.addFlags(cmd, getenv)
+	l.addFlags(cmd, env.Getenv)
 	return cmd
 }

@@ -35,7 +35,7 @@ type cleanup struct {
 	keep        []string
 }
 
-func newCleanupCommand(getenv func(string) string) *cobra.Command {
+func newCleanupCommand(env Env) *cobra.Command {
 	c := &cleanup{}
 	cmd := &cobra.Command{
 		Use:       "cleanup [TASK...]",
@@ -45,8 +45,8 @@ func newCleanupCommand(getenv func(string) string) *cobra.Command {
 		Args:      cobra.ArbitraryArgs,
 		ValidArgs: cleanupTasks,
 		RunE: func(cmd *cobra.Command, args []string) error {
-			if err := c.complete(getenv); err != nil {
-				return usageError{err}
+			if err := c.complete(env.Getenv); err != nil {
+				return err
 			}
 			if len(args) == 0 {
 				args = []string{"GC_JOB_QUEUES"}
@@ -58,7 +58,7 @@ func newCleanupCommand(getenv func(string) string) *cobra.Command {
 	flags.StringArrayVar(&c.keep, "keep", nil, "name of a `task` to keep even if no job uses it; may be repeated")
 	flags.BoolVar(&c.force, "force", false, "delete names of tasks even if workers that are not registered hold jobs")
 	flags.BoolVar(&c.json, "json", false, "print one JSON object per line")
-	c.database.addFlags(flags, getenv)
+	c.database.addFlags(flags, env.Getenv)
 	flags.SortFlags = false
 	return cmd
 }
@@ -66,7 +66,7 @@ func newCleanupCommand(getenv func(string) string) *cobra.Command {
 func (c *cleanup) run(ctx context.Context, tasks []string, out io.Writer) error {
 	for _, name := range tasks {
 		if !slices.Contains(cleanupTasks, name) {
-			return usageError{fmt.Errorf("there is no cleanup task %q; the tasks are %v", name, cleanupTasks)}
+			return usagef("there is no cleanup task %q; the tasks are %v", name, cleanupTasks)
 		}
 	}
 	db, err := c.open(ctx)

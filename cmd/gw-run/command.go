@@ -64,7 +64,7 @@ const usageExamples = `  gw-run --connection postgres:///app --tasks ./tasks --j
 func run(ctx context.Context, args []string, getenv func(string) string, stdout, stderr io.Writer) int {
 	stops := stop.New()
 	stdout, stderr = stops.Watch(stdout), stops.Watch(stderr)
-	cmd := newCommand(getenv, stops)
+	cmd := newCommand(Env{Getenv: getenv, Stops: stops})
 	cmd.SetArgs(args)
 	cmd.SetOut(stdout)
 	cmd.SetErr(stderr)
@@ -79,61 +79,55 @@ func run(ctx context.Context, args []string, getenv func(string) string, stdout,
 	return code
 }
 
-func newCommand(getenv func(string) string, stops *stop.Reasons) *cobra.Command {
+func newCommand(env Env) *cobra.Command {
 	o := newOptions()
 	var version bool
 	cmd := &cobra.Command{
-		Use:           "gw-run",
-		Short:         "Run the jobs of a queue in PostgreSQL with executable files",
-		Long:          help,
-		Example:       usageExamples,
-		Args:          noArguments,
+		Use:     "gw-run",
+		Short:   "Run the jobs of a queue in PostgreSQL with executable files",
+		Long:    help,
+		Example: usageExamples,
+		Args: func(cmd *cobra.Command, args []string) error {
+			return asUsage(usage.NoArguments(cmd, args, otherCommands))
+		},
 		SilenceErrors: true,
 		SilenceUsage:  true,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			if version {
 				return about.Print(cmd.Context(), cmd.OutOrStdout(), "gw-run", "", "")
 			}
-			if err := o.complete(cmd.Flags(), getenv); err != nil {
+			if err := o.complete(cmd.Flags(), env.Getenv); err != nil {
 				return err
 			}
 			if len(o.cleanup) > 0 {
 				return cleanUp(cmd.Context(), o, cmd.OutOrStdout())
 			}
-			return work(cmd, o, stops)
+			return work(cmd, o, env.Stops)
 		},
 	}
 	cmd.Flags().BoolVar(&version, "version", false, "print the version of this program and of its schema, then exit")
-	cmd.SetFlagErrorFunc(func(cmd *cobra.Command, err error) error { return usageError{usage.Flag(cmd, err)} })
-	o.database.addFlags(cmd.Flags(), getenv)
+	cmd.SetFlagErrorFunc(func(cmd *cobra.Command, err error) error { return asUsage(usage.Flag(cmd, err)) })
+	o.database.addFlags(cmd.Flags(), env.Getenv)
 	o.addFlags(cmd.Flags())
-	cmd.AddCommand(newConfigCommand(getenv), newCronCommand(getenv, stops), newDemoCommand(getenv, stops), newVersionCommand(getenv), usage.Tree())
-	addGroup(cmd, "Show and change jobs:",
-		newAddCommand(getenv), newJobsCommand(getenv, stops), newShowCommand(getenv, stops), newHistoryCommand(getenv, stops), newWhyCommand(getenv, stops), newRetryCommand(getenv, stops), newCopyCommand(getenv, stops), newWaitCommand(getenv, stops),
-		newExportCommand(getenv, stops), newImportCommand(getenv, stops), newRescheduleCommand(getenv, stops), newCompleteCommand(getenv, stops), newFailCommand(getenv, stops),
-		newCancelCommand(getenv, stops), newRemoveCommand(getenv, stops))
-	addGroup(cmd, "Limit and pause jobs:",
-		newLimitCommand(getenv, stops), newPauseCommand(getenv, stops), newResumeCommand(getenv, stops), newPausesCommand(getenv, stops))
-	addGroup(cmd, "Show and maintain the queue:",
-		newQueuesCommand(getenv, stops), newTasksCommand(getenv, stops), newWorkersCommand(getenv, stops),
-		newDrainCommand(getenv, stops), newUnlockCommand(getenv, stops), newCleanupCommand(getenv), newStatsCommand(getenv, stops),
-		newDoctorCommand(getenv, stops), newHealthcheckCommand(getenv), newUICommand(getenv, stops))
-	addCompletions(cmd, getenv)
+	cmd.AddCommand(usage.Tree())
+	addGroup(cmd, env, "", newConfigCommand, newCronCommand, newDemoCommand, newVersionCommand)
+	addGroup(cmd, env, "Show and change jobs:", newAddCommand, newJobsCommand, newShowCommand, newHistoryCommand, newWhyCommand,
+		newRetryCommand, newCopyCommand, newWaitCommand, newExportCommand, newImportCommand, newRescheduleCommand, newCompleteCommand,
+		newFailCommand, newCancelCommand, newRemoveCommand)
+	addGroup(cmd, env, "Limit and pause jobs:", newLimitCommand, newPauseCommand, newResumeCommand, newPausesCommand)
+	addGroup(cmd, env, "Show and maintain the queue:", newQueuesCommand, newTasksCommand, newWorkersCommand, newDrainCommand,
+		newUnlockCommand, newCleanupCommand, newStatsCommand, newDoctorCommand, newHealthcheckCommand, newUICommand)
+	addCompletions(cmd, env.Getenv)
 	return cmd
 }
 
-// parent returns a command that does nothing but contain others.
-func parent(cmd *cobra.Command, commands ...*cobra.Command) *cobra.Command {
-	cmd.Args = noArguments
-	cmd.RunE = func(cmd *cobra.Command, _ []string) error { return cmd.Help() }
-	cmd.AddCommand(commands...)
-	return cmd
-}
-
-// addGroup adds commands under a title of their own in the help.
-func addGroup(cmd *cobra.Command, title string, commands ...*cobra.Command) {
-	cmd.AddGroup(&cobra.Group{ID: title, Title: title})
-	for _, c := range commands {
+// addGroup adds commands, with a title of their own in the help.
+func addGroup(cmd *cobra.Command, env Env, title string, commands ...func(Env) *cobra.Command) {
+	if title != "" {
+		cmd.AddGroup(&cobra.Group{ID: title, Title: title})
+	}
+	for _, create := range commands {
+		c := create(env)
 		c.GroupID = title
 		cmd.AddCommand(c)
 	}
@@ -148,15 +142,4 @@ const (
 var otherCommands = map[string]string{
 	"run": runsJobs, "start": runsJobs, "work": runsJobs, "serve": runsJobs,
 	"migrate": installs, "install": installs, "upgrade": installs, "up": installs, "init": installs,
-}
-
-func noArguments(cmd *cobra.Command, args []string) error {
-	others := otherCommands
-	if cmd.HasParent() {
-		others = nil
-	}
-	if err := usage.NoArguments(cmd, args, others); err != nil {
-		return usageError{err}
-	}
-	return nil
 }

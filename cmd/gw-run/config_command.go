@@ -17,14 +17,14 @@ import (
 	"github.com/gwsql/gw/internal/serve"
 )
 
-func newConfigCommand(getenv func(string) string) *cobra.Command {
+func newConfigCommand(env Env) *cobra.Command {
 	return parent(&cobra.Command{
 		Use:   "config",
 		Short: "Check the config file, and print its schema",
 		Long: "The config file contains settings and how tasks are served. It is the file given by --config, by default gw.yaml " +
 			"beside\nthe folder of tasks. docs/run.md describes all its keys.",
 		Example: "  gw-run config check",
-	}, newConfigCheckCommand(getenv), newConfigSchemaCommand())
+	}, newConfigCheckCommand(env), newConfigSchemaCommand())
 }
 
 const configSchemaHelp = `Prints the JSON Schema of the config file, from which editors know its keys. A file names its schema in the first line:
@@ -55,7 +55,7 @@ checks at its start whether the functions and queries of the file exist.
 
 Without FILE it reads gw.yaml beside the folder of tasks.`
 
-func newConfigCheckCommand(getenv func(string) string) *cobra.Command {
+func newConfigCheckCommand(env Env) *cobra.Command {
 	o := newOptions()
 	cmd := &cobra.Command{
 		Use:     "check [FILE]",
@@ -64,12 +64,12 @@ func newConfigCheckCommand(getenv func(string) string) *cobra.Command {
 		Example: "  gw-run config check\n  gw-run config check ./gw.yaml",
 		Args: func(_ *cobra.Command, args []string) error {
 			if len(args) > 1 {
-				return usageError{fmt.Errorf("config check takes one file, not %d", len(args))}
+				return usagef("config check takes one file, not %d", len(args))
 			}
 			return nil
 		},
 	}
-	worker := newCommandFlags(o, getenv)
+	worker := newCommandFlags(o, env.Getenv)
 	cmd.Flags().AddFlag(worker.Lookup("config"))
 	cmd.Flags().AddFlag(worker.Lookup("tasks"))
 	cmd.Flags().AddFlag(worker.Lookup("crontab"))
@@ -77,13 +77,13 @@ func newConfigCheckCommand(getenv func(string) string) *cobra.Command {
 	cmd.ValidArgsFunction = cobra.FixedCompletions([]string{"yaml", "yml"}, cobra.ShellCompDirectiveFilterFileExt)
 	cmd.RunE = func(cmd *cobra.Command, args []string) error {
 		if len(args) == 1 && o.configPath != "" {
-			return usageError{errors.New("FILE and --config exclude each other")}
+			return usagef("FILE and --config exclude each other")
 		}
 		if len(args) == 1 {
 			o.configPath = args[0]
 		}
 		o.offline = true
-		if err := o.complete(worker, getenv); err != nil {
+		if err := o.complete(worker, env.Getenv); err != nil {
 			return err
 		}
 		return o.checkConfig(cmd.OutOrStdout())

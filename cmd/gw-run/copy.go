@@ -2,25 +2,22 @@ package main
 
 import (
 	"context"
-	"errors"
 	"fmt"
 
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
-
-	"github.com/gwsql/gw/internal/stop"
 )
 
 const copyHelp = `Adds a copy of a job, due now: with its task, payload, named queue, maximum of attempts, priority and flags, and all
 attempts, but without its key. The job may be in any state and stays as it is. The id of the copy is printed. The exit
 code is 1 if there is no such job.`
 
-func newCopyCommand(getenv func(string) string, stops *stop.Reasons) *cobra.Command {
+func newCopyCommand(env Env) *cobra.Command {
 	o := &order{cobra: cobra.Command{
 		Use: "copy ID", Short: "Add a copy of a job, due now", Long: copyHelp, Example: "  gw-run copy 17",
 		Args: func(_ *cobra.Command, args []string) error {
 			if len(args) != 1 {
-				return usageError{errors.New("which job? Give one id, as gw-run jobs shows it")}
+				return usagef("which job? Give one id, as gw-run jobs shows it")
 			}
 			_, err := jobIDs(args)
 			return err
@@ -33,5 +30,5 @@ func newCopyCommand(getenv func(string) string, stops *stop.Reasons) *cobra.Comm
 		}
 		return fmt.Sprintf("Job %d is a copy of job %s.", id, args[0]), err
 	}
-	return newOrderCommand(getenv, stops, o)
+	return newOrderCommand(env, o)
 }

@@ -1,12 +1,8 @@
 package main
 
-import (
-	"github.com/spf13/cobra"
+import "github.com/spf13/cobra"
 
-	"github.com/gwsql/gw/internal/stop"
-)
-
-func newCronCommand(getenv func(string) string, stops *stop.Reasons) *cobra.Command {
+func newCronCommand(env Env) *cobra.Command {
 	cmd := parent(&cobra.Command{
 		Use:   "cron",
 		Short: "Check a crontab; list, pause and run recurring jobs",
@@ -14,9 +10,9 @@ func newCronCommand(getenv func(string) string, stops *stop.Reasons) *cobra.Comm
 resumes and runs its schedules.`,
 		Example: `  gw-run cron check ./crontab
   gw-run cron list --connection postgres:///app`,
-	}, newCronCheckCommand(getenv), newCronListCommand(getenv, stops))
+	}, newCronCheckCommand(env), newCronListCommand(env))
 	for _, act := range cronActs {
-		cmd.AddCommand(act.command(getenv, stops))
+		cmd.AddCommand(act.command(env))
 	}
 	return cmd
 }

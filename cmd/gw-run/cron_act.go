@@ -7,7 +7,6 @@ import (
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
-	"github.com/gwsql/gw/internal/stop"
 	"github.com/gwsql/gw/internal/terminal"
 )
 
@@ -36,7 +35,7 @@ var cronActs = []cronAct{
 }
 
 // command returns the command of the act.
-func (a cronAct) command(getenv func(string) string, stops *stop.Reasons) *cobra.Command {
+func (a cronAct) command(env Env) *cobra.Command {
 	o := &order{cobra: cobra.Command{
 		Use: a.use + " NAME", Short: a.short, Long: a.long, Example: "  gw-run cron " + a.use + " nightly",
 		Args: exactly(1, "which schedule? Give one name, as gw-run cron list shows it"),
@@ -48,5 +47,5 @@ func (a cronAct) command(getenv func(string) string, stops *stop.Reasons) *cobra
 		}
 		return fmt.Sprintf("The schedule %s %s.", terminal.Printable(args[0]), a.did), err
 	}
-	return newOrderCommand(getenv, stops, o)
+	return newOrderCommand(env, o)
 }

@@ -42,7 +42,7 @@ type cronCheck struct {
 	tasks       map[string]config.Task // the served tasks; nil if they are not known
 }
 
-func newCronCheckCommand(getenv func(string) string) *cobra.Command {
+func newCronCheckCommand(env Env) *cobra.Command {
 	var to database
 	var forNode bool
 	cmd := &cobra.Command{
@@ -54,17 +54,17 @@ func newCronCheckCommand(getenv func(string) string) *cobra.Command {
 		Args: oneFile,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			c := &cronCheck{path: args[0], forNode: forNode, out: cmd.OutOrStdout(), errOut: cmd.ErrOrStderr()}
-			return c.run(cmd.Context(), to, getenv)
+			return c.run(cmd.Context(), to, env.Getenv)
 		},
 	}
-	to.addFlags(cmd.Flags(), getenv)
+	to.addFlags(cmd.Flags(), env.Getenv)
 	cmd.Flags().BoolVar(&forNode, "node", false, "warn about items that Graphile Worker for Node.js cannot read")
 	return cmd
 }
 
 func oneFile(_ *cobra.Command, args []string) error {
 	if len(args) != 1 {
-		return usageError{fmt.Errorf("cron check takes one file, not %d", len(args))}
+		return usagef("cron check takes one file, not %d", len(args))
 	}
 	return nil
 }
@@ -80,7 +80,7 @@ func (c *cronCheck) run(ctx context.Context, to database, getenv func(string) st
 	case errors.Is(err, connection.ErrNone):
 		fmt.Fprintln(c.errOut, "gw-run: no database given: next runs are not shown, time zones not checked")
 	case err != nil:
-		return usageError{err}
+		return err
 	default:
 		if c.db, err = to.open(ctx); err != nil {
 			return err

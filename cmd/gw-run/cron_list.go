@@ -9,7 +9,6 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/gwsql/gw/internal/inspect"
-	"github.com/gwsql/gw/internal/stop"
 	"github.com/gwsql/gw/internal/terminal"
 )
 
@@ -93,8 +92,8 @@ func noteCrontabs(found inspect.Answer, notes io.Writer) error {
 	return err
 }
 
-func newCronListCommand(getenv func(string) string, stops *stop.Reasons) *cobra.Command {
-	return newWholeCommand(getenv, stops, whole[recurringJob]{
+func newCronListCommand(env Env) *cobra.Command {
+	return newWholeCommand(env, whole[recurringJob]{
 		cobra: cobra.Command{Use: "list", Short: "List the recurring jobs in the database", Long: cronListHelp, Example: cronListExamples},
 		rows:  "recurring jobs",
 		query: `

@@ -1,7 +1,6 @@
 package main
 
 import (
-	"errors"
 	"fmt"
 
 	"github.com/jackc/pgx/v5/pgxpool"
@@ -21,13 +20,13 @@ func (d *database) addFlags(flags *pflag.FlagSet, getenv func(string) string) {
 	flags.StringVarP(&d.schema, "schema", "s", connection.Schema(getenv), "`schema` of the queue")
 }
 
-// complete finds the connection and checks the flags.
+// complete finds the connection and checks the flags. Its errors are [usageError].
 func (d *database) complete(getenv func(string) string) (err error) {
 	if d.schema == "" {
-		return errors.New("--schema is empty")
+		return usagef("--schema is empty")
 	}
 	d.connection, err = connection.FromFlag(d.connection, getenv)
-	return err
+	return asUsage(err)
 }
 
 // pool returns the settings of a connection pool.

@@ -48,7 +48,7 @@ type demo struct {
 	log      *slog.Logger
 }
 
-func newDemoCommand(getenv func(string) string, stops *stop.Reasons) *cobra.Command {
+func newDemoCommand(env Env) *cobra.Command {
 	d := &demo{}
 	cmd := &cobra.Command{
 		Use:   "demo",
@@ -61,12 +61,12 @@ func newDemoCommand(getenv func(string) string, stops *stop.Reasons) *cobra.Comm
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			d.out = cmd.OutOrStdout()
 			d.log = newDemoLogger(cmd.ErrOrStderr())
-			ctx, hard, release := stops.Begin(cmd.Context(), stop.Hangup()...)
+			ctx, hard, release := env.Stops.Begin(cmd.Context(), stop.Hangup()...)
 			defer release()
-			return stop.Explain(ctx, d.run(ctx, hard, getenv))
+			return stop.Explain(ctx, d.run(ctx, hard, env.Getenv))
 		},
 	}
-	d.database.addFlags(cmd.Flags(), getenv)
+	d.database.addFlags(cmd.Flags(), env.Getenv)
 	cmd.Flags().BoolVar(&d.once, "once", false, "exit when the demo's own jobs have run")
 	cmd.Flags().BoolVar(&d.existing, "existing", false, "use a queue that exists already")
 	cmd.Flags().StringVar(&d.mirror, "mirror", "", "`URL` of the Maven repository to download PostgreSQL from (default "+mirrorVariable+", or Maven Central)")
@@ -181,9 +181,6 @@ func (d *demo) invite(psqlURL, consoleURL string) {
 
 // plainName matches a name that needs no quotes in SQL.
 var plainName = regexp.MustCompile(`^[a-z_][a-z0-9_]*$`)
-
-// shellQuote quotes text for a POSIX shell.
-func shellQuote(text string) string { return "'" + strings.ReplaceAll(text, "'", `'\''`) + "'" }
 
 // shellDoubleQuote quotes text for a POSIX shell with double quotes, which is easier to read if the text has single quotes.
 func shellDoubleQuote(text string) string {

@@ -53,7 +53,7 @@ func connectionSource(flag string, getenv func(string) string) string {
 func (d *demo) runPrivately(ctx, hard context.Context, mirror string) error {
 	if mirror != "" {
 		if _, err := pgtemp.ParseMirror(mirror); err != nil {
-			return usageError{fmt.Errorf("read --mirror or %s: %w", mirrorVariable, err)}
+			return usagef("read --mirror or %s: %w", mirrorVariable, err)
 		}
 	}
 	server, err := pgtemp.Start(ctx, pgtemp.Options{Log: d.out, Mirror: mirror})

@@ -11,7 +11,6 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/gwsql/gw/internal/inspect"
-	"github.com/gwsql/gw/internal/stop"
 	"github.com/gwsql/gw/internal/terminal"
 )
 
@@ -31,7 +30,7 @@ const doctorExamples = `  gw-run doctor
 // severities are all severities, the most severe first.
 var severities = []string{"critical", "warning", "info"}
 
-func newDoctorCommand(getenv func(string) string, stops *stop.Reasons) *cobra.Command {
+func newDoctorCommand(env Env) *cobra.Command {
 	var (
 		l      listing
 		failOn string
@@ -45,12 +44,12 @@ func newDoctorCommand(getenv func(string) string, stops *stop.Reasons) *cobra.Co
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			least := slices.Index(append(severities, "never"), failOn)
 			if least < 0 {
-				return usageError{fmt.Errorf("--fail-on is %q, must be critical, warning, info or never", failOn)}
+				return usagef("--fail-on is %q, must be critical, warning, info or never", failOn)
 			}
 			if failOn == "never" {
 				least = -1
 			}
-			return l.run(cmd, getenv, stops, func(ctx context.Context, db *session, out, _ io.Writer) error {
+			return l.run(cmd, env, func(ctx context.Context, db *session, out, _ io.Writer) error {
 				worst, err := examine(ctx, db, l.json, out)
 				if err == nil && worst <= least && l.watch == 0 {
 					err = errors.New("the findings above need attention")
@@ -60,7 +59,7 @@ func newDoctorCommand(getenv func(string) string, stops *stop.Reasons) *cobra.Co
 		},
 	}
 	cmd.Flags().StringVar(&failOn, "fail-on", "warning", "lowest `severity` with which the exit code is 1: critical, warning, info or never")
-	l.addFlags(cmd, getenv)
+	l.addFlags(cmd, env.Getenv)
 	complete := cobra.FixedCompletions(append(severities, "never"), cobra.ShellCompDirectiveNoFileComp)
 	_ = cmd.RegisterFlagCompletionFunc("fail-on", complete) // the flag is there
 	return cmd

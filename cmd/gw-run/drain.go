@@ -9,7 +9,6 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/gwsql/gw/internal/inspect"
-	"github.com/gwsql/gw/internal/stop"
 	"github.com/gwsql/gw/internal/terminal"
 )
 
@@ -36,11 +35,11 @@ type drained struct {
 	IsRegistered bool   `json:"is_registered"`
 }
 
-func newDrainCommand(getenv func(string) string, stops *stop.Reasons) *cobra.Command {
+func newDrainCommand(env Env) *cobra.Command {
 	d := &drain{}
 	cmd := cobra.Command{Use: "drain", Short: "Let workers claim no more jobs, before they are stopped", Long: drainHelp, Example: drainExamples}
 	cmd.Flags().BoolVar(&d.undo, "undo", false, "let the workers claim jobs again")
-	return d.command(getenv, stops, cmd, d.run)
+	return d.command(env, cmd, d.run)
 }
 
 func (d *drain) run(ctx context.Context, db *session, cmd *cobra.Command, ids []string) error {

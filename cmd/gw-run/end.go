@@ -5,7 +5,6 @@ import (
 
 	"github.com/gwsql/gw/internal/operate"
 	"github.com/gwsql/gw/internal/statement"
-	"github.com/gwsql/gw/internal/stop"
 )
 
 const cancelHelp = `Cancels jobs, running ones included: they fail permanently, with the --reason as their last error, and stay in the
@@ -19,14 +18,14 @@ Failed jobs are skipped. gw-run fail, complete and remove skip running jobs.`
 const cancelExamples = `  gw-run cancel 17 --reason 'wrong customer'
   gw-run cancel --task import --state running`
 
-func newCancelCommand(getenv func(string) string, stops *stop.Reasons) *cobra.Command {
+func newCancelCommand(env Env) *cobra.Command {
 	var reason string
 	c := &change{
 		cobra:   cobra.Command{Use: "cancel [ID...]", Short: "Cancel jobs, running ones included", Long: cancelHelp, Example: cancelExamples},
 		prepare: func() (operate.Act, error) { return operate.Cancel(statement.OrNull(reason)), nil },
 	}
 	c.cobra.Flags().StringVar(&reason, "reason", "", "`text` for the last error (default: Canceled)")
-	return c.command(getenv, stops)
+	return c.command(env)
 }
 
 const failHelp = `Fails jobs permanently: they stay in the queue as failed, with the --reason as their last error, until they are
@@ -35,14 +34,14 @@ retried or deleted. Running jobs are skipped, unless their worker has held them 
 const failExamples = `  gw-run fail 17 --reason 'customer has left'
   gw-run fail --queue imports --state ready`
 
-func newFailCommand(getenv func(string) string, stops *stop.Reasons) *cobra.Command {
+func newFailCommand(env Env) *cobra.Command {
 	var reason string
 	c := &change{
 		cobra:   cobra.Command{Use: "fail [ID...]", Short: "Fail jobs permanently", Long: failHelp, Example: failExamples},
 		prepare: func() (operate.Act, error) { return operate.Fail(statement.OrNull(reason)), nil },
 	}
 	c.cobra.Flags().StringVar(&reason, "reason", "", "`text` for the last error (default: Manually marked as failed)")
-	return c.command(getenv, stops)
+	return c.command(env)
 }
 
 const completeHelp = `Deletes jobs from the queue as completed. Running jobs are skipped, unless their worker has held them for more than
@@ -51,12 +50,12 @@ four hours.`
 const completeExamples = `  gw-run complete 17
   gw-run complete --task send_email --state ready`
 
-func newCompleteCommand(getenv func(string) string, stops *stop.Reasons) *cobra.Command {
+func newCompleteCommand(env Env) *cobra.Command {
 	c := &change{
 		cobra:   cobra.Command{Use: "complete [ID...]", Short: "Delete jobs as completed", Long: completeHelp, Example: completeExamples},
 		prepare: func() (operate.Act, error) { return operate.Complete(), nil },
 	}
-	return c.command(getenv, stops)
+	return c.command(env)
 }
 
 const removeHelp = `Deletes jobs from the queue in any state; nothing of them is kept. Running jobs are skipped, unless their worker has
@@ -72,7 +71,7 @@ const removeExamples = `  gw-run remove 17
   gw-run remove --key user:42
   gw-run remove --state failed --older-than 30d --yes`
 
-func newRemoveCommand(getenv func(string) string, stops *stop.Reasons) *cobra.Command {
+func newRemoveCommand(env Env) *cobra.Command {
 	c := &change{cobra: cobra.Command{Use: "remove [ID...]", Short: "Remove jobs", Long: removeHelp, Example: removeExamples}}
 	c.prepare = func() (operate.Act, error) {
 		if c.Key != "" && c.selection.Selection == (operate.Selection{Key: c.Key}) {
@@ -80,5 +79,5 @@ func newRemoveCommand(getenv func(string) string, stops *stop.Reasons) *cobra.Co
 		}
 		return operate.Remove(), nil
 	}
-	return c.command(getenv, stops)
+	return c.command(env)
 }

@@ -24,6 +24,17 @@ type usageError struct{ error }
 
 func (e usageError) Unwrap() error { return e.error }
 
+// asUsage returns err as a [usageError], nil for nil.
+func asUsage(err error) error {
+	if err == nil {
+		return nil
+	}
+	return usageError{err}
+}
+
+// usagef returns a [usageError] with a formatted message.
+func usagef(format string, args ...any) error { return usageError{fmt.Errorf(format, args...)} }
+
 // exitCode returns the exit code for err.
 func exitCode(err error) int {
 	var usage usageError

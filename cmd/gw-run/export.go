@@ -3,14 +3,11 @@ package main
 import (
 	"bufio"
 	"context"
-	"errors"
 	"fmt"
 	"io"
 	"slices"
 
 	"github.com/spf13/cobra"
-
-	"github.com/gwsql/gw/internal/stop"
 )
 
 const exportHelp = `Prints jobs with their payloads for gw-run import, to keep them or to add them to another queue: one JSON object per
@@ -23,7 +20,7 @@ const exportExamples = `  gw-run export --state failed --task send_email > faile
 // exportStep is the number of jobs that are read at once; their payloads may be large.
 const exportStep = 100
 
-func newExportCommand(getenv func(string) string, stops *stop.Reasons) *cobra.Command {
+func newExportCommand(env Env) *cobra.Command {
 	var (
 		d     database
 		which selection
@@ -36,15 +33,15 @@ func newExportCommand(getenv func(string) string, stops *stop.Reasons) *cobra.Co
 				return err
 			}
 			if len(ids) > 0 && !which.IsEmpty() {
-				return usageError{errors.New("ids and conditions exclude each other")}
+				return usagef("ids and conditions exclude each other")
 			}
-			return d.with(cmd, getenv, stops, func(ctx context.Context, db *session) error {
+			return d.with(cmd, env, func(ctx context.Context, db *session) error {
 				return export(ctx, db, which, ids, cmd.OutOrStdout())
 			})
 		},
 	}
 	which.addFlags(cmd)
-	d.addFlags(cmd.Flags(), getenv)
+	d.addFlags(cmd.Flags(), env.Getenv)
 	cmd.Flags().SortFlags = false
 	return cmd
 }

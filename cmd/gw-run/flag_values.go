@@ -4,6 +4,8 @@ import (
 	"errors"
 	"fmt"
 	"regexp"
+
+	"github.com/spf13/pflag"
 )
 
 var errEmpty = errors.New("it is empty")
@@ -41,4 +43,12 @@ func (s *span) Set(text string) error {
 	}
 	*s = span(text)
 	return nil
+}
+
+// given returns the value of a flag for a number, nil without the flag.
+func given(flags *pflag.FlagSet, name string, value int) any {
+	if !flags.Changed(name) {
+		return nil
+	}
+	return int64(value)
 }

@@ -42,7 +42,7 @@ type healthcheck struct {
 	sick            int
 }
 
-func newHealthcheckCommand(getenv func(string) string) *cobra.Command {
+func newHealthcheckCommand(env Env) *cobra.Command {
 	h := &healthcheck{}
 	cmd := &cobra.Command{
 		Use:     "healthcheck",
@@ -52,10 +52,10 @@ func newHealthcheckCommand(getenv func(string) string) *cobra.Command {
 		Args:    noArguments,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			if h.maxAge < 0 || h.workers < 0 || h.timeout <= 0 {
-				return usageError{errors.New("--max-age and --workers must not be negative, and --timeout must be positive")}
+				return usagef("--max-age and --workers must not be negative, and --timeout must be positive")
 			}
-			if err := h.complete(getenv); err != nil {
-				return usageError{err}
+			if err := h.complete(env.Getenv); err != nil {
+				return err
 			}
 			h.out = cmd.OutOrStdout()
 			ctx, cancel := context.WithTimeout(cmd.Context(), h.timeout)
@@ -74,7 +74,7 @@ func newHealthcheckCommand(getenv func(string) string) *cobra.Command {
 	flags.Int64Var(&h.workers, "workers", 0, "minimum `number` of registered workers")
 	flags.DurationVar(&h.timeout, "timeout", 5*time.Second, "maximum `time` for all checks together")
 	flags.BoolVar(&h.json, "json", false, "print one JSON object per line")
-	h.database.addFlags(flags, getenv)
+	h.database.addFlags(flags, env.Getenv)
 	flags.SortFlags = false
 	return cmd
 }

@@ -15,7 +15,7 @@ import (
 )
 
 func TestEveryCommandHasADescriptionAndExamples(t *testing.T) {
-	clitest.CheckHelp(t, newCommand(func(string) string { return "" }, stop.New()))
+	clitest.CheckHelp(t, newCommand(Env{func(string) string { return "" }, stop.New()}))
 }
 
 func TestTheManualHasTheFlagsOfAWorkerAndNoOther(t *testing.T) {

@@ -2,7 +2,6 @@ package main
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"io"
 	"strings"
@@ -12,7 +11,6 @@ import (
 
 	"github.com/gwsql/gw/internal/inspect"
 	"github.com/gwsql/gw/internal/statement"
-	"github.com/gwsql/gw/internal/stop"
 	"github.com/gwsql/gw/internal/terminal"
 )
 
@@ -50,7 +48,7 @@ type historyFilter struct {
 	since                             time.Duration
 }
 
-func newHistoryCommand(getenv func(string) string, stops *stop.Reasons) *cobra.Command {
+func newHistoryCommand(env Env) *cobra.Command {
 	var (
 		l listing
 		p page
@@ -68,12 +66,12 @@ func newHistoryCommand(getenv func(string) string, stops *stop.Reasons) *cobra.C
 				return err
 			}
 			if len(ids) > 0 && f != (historyFilter{}) {
-				return usageError{errors.New("give either ids of jobs or conditions")}
+				return usagef("give either ids of jobs or conditions")
 			}
 			if f.since < 0 {
-				return usageError{fmt.Errorf("--since is %s, must not be negative", f.since)}
+				return usagef("--since is %s, must not be negative", f.since)
 			}
-			return l.run(cmd, getenv, stops, func(ctx context.Context, db *session, out, errOut io.Writer) error {
+			return l.run(cmd, env, func(ctx context.Context, db *session, out, errOut io.Writer) error {
 				if len(ids) > 0 {
 					return jobHistories(ctx, db, l, ids, out)
 				}
@@ -90,7 +88,7 @@ func newHistoryCommand(getenv func(string) string, stops *stop.Reasons) *cobra.C
 	flags.DurationVar(&f.since, "since", 0, "only what ended within this `time` before now, such as 24h (default: all that is kept)")
 	p.addFlags(cmd)
 	flags.StringVar(&f.after, "after", "", "only rows after this `position`, as the end of a page prints it")
-	l.addFlags(cmd, getenv)
+	l.addFlags(cmd, env.Getenv)
 	return cmd
 }
 
@@ -112,7 +110,7 @@ func listHistory(ctx context.Context, db *session, l listing, p page, f historyF
 	if f.after != "" {
 		at, id, ok := strings.Cut(f.after, "/")
 		if !ok {
-			return usageError{errors.New("--after takes a position as the end of a page prints it")}
+			return usagef("--after takes a position as the end of a page prints it")
 		}
 		beforeAt, beforeID = at, id
 	}

@@ -36,18 +36,18 @@ const (
 	importBytes = 4 << 20 // of input
 )
 
-func newImportCommand(getenv func(string) string, stops *stop.Reasons) *cobra.Command {
+func newImportCommand(env Env) *cobra.Command {
 	var d database
 	cmd := &cobra.Command{
 		Use: "import [FILE]", Short: "Add the jobs that gw-run export has printed", Long: importHelp, Example: importExamples,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if len(args) > 1 {
-				return usageError{fmt.Errorf("import takes one file, not %d", len(args))}
+				return usagef("import takes one file, not %d", len(args))
 			}
-			if err := d.complete(getenv); err != nil {
-				return usageError{err}
+			if err := d.complete(env.Getenv); err != nil {
+				return err
 			}
-			ctx, _, release := stops.Begin(cmd.Context(), stop.Hangup()...)
+			ctx, _, release := env.Stops.Begin(cmd.Context(), stop.Hangup()...)
 			defer release()
 			in := cmd.InOrStdin()
 			if len(args) == 1 && args[0] != "-" {
@@ -66,7 +66,7 @@ func newImportCommand(getenv func(string) string, stops *stop.Reasons) *cobra.Co
 			return err
 		},
 	}
-	d.addFlags(cmd.Flags(), getenv)
+	d.addFlags(cmd.Flags(), env.Getenv)
 	cmd.Flags().SortFlags = false
 	return cmd
 }

@@ -8,7 +8,6 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/gwsql/gw/internal/operate"
-	"github.com/gwsql/gw/internal/stop"
 )
 
 const jobsHelp = `Prints the jobs that are waiting, running or permanently failed, lowest id first. Completed jobs no longer exist.
@@ -28,7 +27,7 @@ const jobsExamples = `  gw-run jobs --state failed --newer-than 1d
   gw-run jobs --task send_email --state ready --watch
   gw-run jobs --json --limit 1000 | jq -r 'select(.attempts > 3) | .id'`
 
-func newJobsCommand(getenv func(string) string, stops *stop.Reasons) *cobra.Command {
+func newJobsCommand(env Env) *cobra.Command {
 	var (
 		l     listing
 		which selection
@@ -45,7 +44,7 @@ func newJobsCommand(getenv func(string) string, stops *stop.Reasons) *cobra.Comm
 			if err := p.check(); err != nil {
 				return err
 			}
-			return l.run(cmd, getenv, stops, func(ctx context.Context, db *session, out, errOut io.Writer) error {
+			return l.run(cmd, env, func(ctx context.Context, db *session, out, errOut io.Writer) error {
 				args := append(which.Arguments(), after, p.limit+1)
 				found, err := db.ask(ctx, `
 					select l.* from S.list_jobs(`+operate.Conditions(1)+`, null::bigint[], $7::bigint, $8::integer) as l order by l.id`, args...)
@@ -59,6 +58,6 @@ func newJobsCommand(getenv func(string) string, stops *stop.Reasons) *cobra.Comm
 	which.addFlags(cmd)
 	p.addFlags(cmd)
 	cmd.Flags().Int64Var(&after, "after", 0, "only jobs with a higher `id`")
-	l.addFlags(cmd, getenv)
+	l.addFlags(cmd, env.Getenv)
 	return cmd
 }

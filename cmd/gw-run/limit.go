@@ -2,14 +2,12 @@ package main
 
 import (
 	"context"
-	"errors"
 	"fmt"
 
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
 	"github.com/gwsql/gw/internal/statement"
-	"github.com/gwsql/gw/internal/stop"
 	"github.com/gwsql/gw/internal/terminal"
 )
 
@@ -67,63 +65,20 @@ func (n *numbers) addFlags(flags *pflag.FlagSet) {
 	flags.IntVar(&n.burst, "burst", 0, "maximum `number` of jobs of a lane that start at once (default: the number of --rate)")
 }
 
-// given returns the value of a flag for a number, nil without the flag.
-func given(flags *pflag.FlagSet, name string, value int) any {
-	if !flags.Changed(name) {
-		return nil
-	}
-	return int64(value)
-}
-
 // arguments returns the values of n in the order of the functions' arguments.
 func (n *numbers) arguments(flags *pflag.FlagSet) (maxRunning, rate, per, burst any) {
 	return given(flags, "max-running", n.maxRunning), given(flags, "rate", n.rate), statement.OrNull(n.per), given(flags, "burst", n.burst)
 }
 
-func newLimitCommand(getenv func(string) string, stops *stop.Reasons) *cobra.Command {
+func newLimitCommand(env Env) *cobra.Command {
 	return parent(&cobra.Command{
 		Use: "limit", Short: "Limit how many jobs run at once or start per time", Long: limitHelp, Example: limitExamples,
 	},
-		newLimitSetCommand(getenv, stops), newLimitListCommand(getenv, stops), newLimitLanesCommand(getenv, stops),
-		newLimitOverrideCommand(getenv, stops), newLimitOpenCommand(getenv, stops), newLimitDropCommand(getenv, stops))
+		newLimitSetCommand(env), newLimitListCommand(env), newLimitLanesCommand(env),
+		newLimitOverrideCommand(env), newLimitOpenCommand(env), newLimitDropCommand(env))
 }
 
-// order is a command that calls one function and prints what it has done.
-type order struct {
-	database
-	cobra cobra.Command
-	// call calls the function and returns the sentence to print.
-	call func(ctx context.Context, db *session, flags *pflag.FlagSet, args []string) (done string, err error)
-}
-
-func newOrderCommand(getenv func(string) string, stops *stop.Reasons, o *order) *cobra.Command {
-	cmd := &o.cobra
-	cmd.RunE = func(cmd *cobra.Command, args []string) error {
-		return o.with(cmd, getenv, stops, func(ctx context.Context, db *session) error {
-			done, err := o.call(ctx, db, cmd.Flags(), args)
-			if err != nil {
-				return err
-			}
-			_, err = fmt.Fprintln(cmd.OutOrStdout(), done)
-			return err
-		})
-	}
-	o.database.addFlags(cmd.Flags(), getenv)
-	cmd.Flags().SortFlags = false
-	return cmd
-}
-
-// exactly returns a check for the number of arguments.
-func exactly(n int, question string) cobra.PositionalArgs {
-	return func(_ *cobra.Command, args []string) error {
-		if len(args) != n {
-			return usageError{errors.New(question)}
-		}
-		return nil
-	}
-}
-
-func newLimitSetCommand(getenv func(string) string, stops *stop.Reasons) *cobra.Command {
+func newLimitSetCommand(env Env) *cobra.Command {
 	var (
 		n            numbers
 		tasks        []string
@@ -152,11 +107,11 @@ func newLimitSetCommand(getenv func(string) string, stops *stop.Reasons) *cobra.
 			statement.OrNull(strict))
 		return "The limit " + terminal.Printable(args[0]) + " is set.", err
 	}
-	return newOrderCommand(getenv, stops, o)
+	return newOrderCommand(env, o)
 }
 
-func newLimitDropCommand(getenv func(string) string, stops *stop.Reasons) *cobra.Command {
-	return newOrderCommand(getenv, stops, &order{
+func newLimitDropCommand(env Env) *cobra.Command {
+	return newOrderCommand(env, &order{
 		cobra: cobra.Command{
 			Use: "drop NAME", Short: "Drop a limit", Long: limitDropHelp, Example: "  gw-run limit drop api",
 			Args: exactly(1, "which limit? Give one name, as gw-run limit list shows it"),
@@ -168,7 +123,7 @@ func newLimitDropCommand(getenv func(string) string, stops *stop.Reasons) *cobra
 	})
 }
 
-func newLimitOverrideCommand(getenv func(string) string, stops *stop.Reasons) *cobra.Command {
+func newLimitOverrideCommand(env Env) *cobra.Command {
 	var n numbers
 	o := &order{cobra: cobra.Command{
 		Use: "override NAME LANE", Short: "Give one lane of a limit its own numbers", Long: limitOverrideHelp, Example: limitOverrideExamples,
@@ -186,16 +141,16 @@ func newLimitOverrideCommand(getenv func(string) string, stops *stop.Reasons) *c
 		}
 		return lane + " has its own numbers.", err
 	}
-	return newOrderCommand(getenv, stops, o)
+	return newOrderCommand(env, o)
 }
 
-func newLimitOpenCommand(getenv func(string) string, stops *stop.Reasons) *cobra.Command {
-	return newOrderCommand(getenv, stops, &order{
+func newLimitOpenCommand(env Env) *cobra.Command {
+	return newOrderCommand(env, &order{
 		cobra: cobra.Command{
 			Use: "open NAME [LANE]", Short: "Open lanes that workers have closed", Long: limitOpenHelp, Example: limitOpenExamples,
 			Args: func(_ *cobra.Command, args []string) error {
 				if len(args) != 1 && len(args) != 2 {
-					return usageError{errors.New("which lane? Give the name of a limit and the lane, as gw-run limit lanes NAME shows it")}
+					return usagef("which lane? Give the name of a limit and the lane, as gw-run limit lanes NAME shows it")
 				}
 				return nil
 			},

@@ -12,7 +12,6 @@ import (
 
 	"github.com/gwsql/gw/internal/inspect"
 	"github.com/gwsql/gw/internal/statement"
-	"github.com/gwsql/gw/internal/stop"
 	"github.com/gwsql/gw/internal/terminal"
 )
 
@@ -67,14 +66,6 @@ func rateOf(rate *int64, per string, burst *int64) string {
 	return text
 }
 
-// yes formats a value that is shown only if it is true.
-func yes(is bool) string {
-	if is {
-		return "yes"
-	}
-	return ""
-}
-
 var limitColumns = []terminal.Column[inspect.Limit]{
 	{Title: "LIMIT", Cell: func(l inspect.Limit, _ time.Time) string { return l.Name }},
 	{Title: "TASKS", Cell: func(l inspect.Limit, _ time.Time) string { return strings.Join(l.Tasks, ", ") }},
@@ -109,22 +100,8 @@ var laneColumns = []terminal.Column[inspect.Lane]{
 	{Title: "JOBS", Cell: func(l inspect.Lane, _ time.Time) string { return idsOf(l.JobIDs) }},
 }
 
-// idsOf formats the ids of jobs, ten at most.
-func idsOf(ids []int64) string {
-	const most = 10
-	texts := make([]string, min(len(ids), most))
-	for i := range texts {
-		texts[i] = fmt.Sprint(ids[i])
-	}
-	text := strings.Join(texts, ", ")
-	if len(ids) > most {
-		text += fmt.Sprintf(" and %d more", len(ids)-most)
-	}
-	return text
-}
-
-func newLimitListCommand(getenv func(string) string, stops *stop.Reasons) *cobra.Command {
-	return newWholeCommand(getenv, stops, whole[inspect.Limit]{
+func newLimitListCommand(env Env) *cobra.Command {
+	return newWholeCommand(env, whole[inspect.Limit]{
 		cobra: cobra.Command{
 			Use: "list", Short: "List the limits", Long: limitListHelp, Example: "  gw-run limit list\n  gw-run limit list --json | jq -r .name",
 		},
@@ -134,7 +111,7 @@ func newLimitListCommand(getenv func(string) string, stops *stop.Reasons) *cobra
 	})
 }
 
-func newLimitLanesCommand(getenv func(string) string, stops *stop.Reasons) *cobra.Command {
+func newLimitLanesCommand(env Env) *cobra.Command {
 	var (
 		l     listing
 		p     page
@@ -150,14 +127,14 @@ func newLimitLanesCommand(getenv func(string) string, stops *stop.Reasons) *cobr
 			if err := p.check(); err != nil {
 				return err
 			}
-			return l.run(cmd, getenv, stops, func(ctx context.Context, db *session, out, errOut io.Writer) error {
+			return l.run(cmd, env, func(ctx context.Context, db *session, out, errOut io.Writer) error {
 				return listLanes(ctx, db, l, p, args[0], after, out, errOut)
 			})
 		},
 	}
 	p.addFlags(cmd)
 	cmd.Flags().StringVar(&after, "after", "", "only lanes after this `lane`")
-	l.addFlags(cmd, getenv)
+	l.addFlags(cmd, env.Getenv)
 	return cmd
 }
 

@@ -9,7 +9,6 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/gwsql/gw/internal/inspect"
-	"github.com/gwsql/gw/internal/stop"
 	"github.com/gwsql/gw/internal/terminal"
 )
 
@@ -33,11 +32,11 @@ func (l *listing) addFlags(cmd *cobra.Command, getenv func(string) string) {
 type printer func(ctx context.Context, db *session, out, errOut io.Writer) error
 
 // run prints the list once, or repeatedly with --watch.
-func (l *listing) run(cmd *cobra.Command, getenv func(string) string, stops *stop.Reasons, print printer) error {
+func (l *listing) run(cmd *cobra.Command, env Env, print printer) error {
 	if l.watch < 0 || l.watch > 0 && l.watch < 100*time.Millisecond {
-		return usageError{fmt.Errorf("--watch is %s, must be at least 100ms", l.watch)}
+		return usagef("--watch is %s, must be at least 100ms", l.watch)
 	}
-	return l.with(cmd, getenv, stops, func(ctx context.Context, db *session) error {
+	return l.with(cmd, env, func(ctx context.Context, db *session) error {
 		if l.watch == 0 {
 			return print(ctx, db, cmd.OutOrStdout(), cmd.ErrOrStderr())
 		}
@@ -69,26 +68,18 @@ func printJSON(out io.Writer, found inspect.Answer) error {
 	return nil
 }
 
-// ago formats a time relative to now.
-func ago(m inspect.Moment, now time.Time) string {
-	if m.IsNull() || m.Text != "" {
-		return m.Text
+// printLines prints each row of an answer as describe says.
+func printLines[T any](out io.Writer, found inspect.Answer, describe func(row T, now time.Time) string) error {
+	rows, err := inspect.Decode[T](found.Rows)
+	if err != nil {
+		return err
 	}
-	return terminal.Relative(m.Time, now)
-}
-
-// since formats the time from m until now.
-func since(m inspect.Moment, now time.Time) string {
-	if m.IsNull() || m.Text != "" {
-		return m.Text
+	for _, row := range rows {
+		if _, err := fmt.Fprintln(out, describe(row, found.Now)); err != nil {
+			return err
+		}
 	}
-	return terminal.Duration(m.Since(now))
-}
-
-// count formats a number of jobs, with a sign if it is an estimate.
-func count(jobs int64, scale float64) string {
-	sign, jobs := inspect.Estimate(jobs, scale)
-	return sign + fmt.Sprint(jobs)
+	return nil
 }
 
 // page limits the rows of a list.
@@ -100,7 +91,7 @@ func (p *page) addFlags(cmd *cobra.Command) {
 
 func (p page) check() error {
 	if p.limit < 1 {
-		return usageError{fmt.Errorf("--limit is %d, must be at least 1", p.limit)}
+		return usagef("--limit is %d, must be at least 1", p.limit)
 	}
 	return nil
 }
@@ -135,14 +126,14 @@ type whole[T any] struct {
 	note    func(found inspect.Answer, notes io.Writer) error // what is said below the table; nil for nothing
 }
 
-func newWholeCommand[T any](getenv func(string) string, stops *stop.Reasons, w whole[T]) *cobra.Command {
+func newWholeCommand[T any](env Env, w whole[T]) *cobra.Command {
 	var (
 		l   listing
 		cmd = &w.cobra
 	)
 	cmd.Args = noArguments
 	cmd.RunE = func(cmd *cobra.Command, _ []string) error {
-		return l.run(cmd, getenv, stops, func(ctx context.Context, db *session, out, notes io.Writer) error {
+		return l.run(cmd, env, func(ctx context.Context, db *session, out, notes io.Writer) error {
 			found, err := db.ask(ctx, w.query)
 			if err != nil {
 				return fmt.Errorf("list %s: %w", w.rows, err)
@@ -153,6 +144,6 @@ func newWholeCommand[T any](getenv func(string) string, stops *stop.Reasons, w w
 			return w.note(found, notes)
 		})
 	}
-	l.addFlags(cmd, getenv)
+	l.addFlags(cmd, env.Getenv)
 	return cmd
 }

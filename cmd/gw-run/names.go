@@ -4,12 +4,10 @@ import (
 	"context"
 	"fmt"
 	"io"
-	"regexp"
 
 	"github.com/spf13/cobra"
 
 	"github.com/gwsql/gw/internal/statement"
-	"github.com/gwsql/gw/internal/stop"
 	"github.com/gwsql/gw/internal/terminal"
 )
 
@@ -22,7 +20,7 @@ type names[T any] struct {
 	name    func(T) string
 }
 
-func newNamesCommand[T any](getenv func(string) string, stops *stop.Reasons, n names[T]) *cobra.Command {
+func newNamesCommand[T any](env Env, n names[T]) *cobra.Command {
 	var (
 		l     listing
 		p     page
@@ -34,7 +32,7 @@ func newNamesCommand[T any](getenv func(string) string, stops *stop.Reasons, n n
 		if err := p.check(); err != nil {
 			return err
 		}
-		return l.run(cmd, getenv, stops, func(ctx context.Context, db *session, out, errOut io.Writer) error {
+		return l.run(cmd, env, func(ctx context.Context, db *session, out, errOut io.Writer) error {
 			found, err := db.ask(ctx, n.query, statement.OrNull(after), p.limit+1)
 			if err != nil {
 				return fmt.Errorf("list %s: %w", cmd.Name(), err)
@@ -44,16 +42,6 @@ func newNamesCommand[T any](getenv func(string) string, stops *stop.Reasons, n n
 	}
 	p.addFlags(cmd)
 	cmd.Flags().StringVar(&after, "after", "", fmt.Sprintf("only names after this `%s`", n.after))
-	l.addFlags(cmd, getenv)
+	l.addFlags(cmd, env.Getenv)
 	return cmd
-}
-
-// bareWord matches text that needs no quotes in a shell.
-var bareWord = regexp.MustCompile(`^[a-zA-Z0-9_./:@%+=,-]+$`)
-
-func quoteForShell(text string) string {
-	if bareWord.MatchString(text) {
-		return text
-	}
-	return shellQuote(text)
 }

@@ -2,7 +2,6 @@ package main
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"time"
 
@@ -11,7 +10,6 @@ import (
 
 	"github.com/gwsql/gw/internal/inspect"
 	"github.com/gwsql/gw/internal/statement"
-	"github.com/gwsql/gw/internal/stop"
 	"github.com/gwsql/gw/internal/storable"
 	"github.com/gwsql/gw/internal/terminal"
 )
@@ -60,11 +58,11 @@ func (t *target) check() error {
 	}
 	switch {
 	case given == 0:
-		return usageError{errors.New("which jobs? Give --task, --queue, --limit or --all")}
+		return usagef("which jobs? Give --task, --queue, --limit or --all")
 	case given > 1:
-		return usageError{errors.New("--task, --queue, --limit and --all exclude each other")}
+		return usagef("--task, --queue, --limit and --all exclude each other")
 	case t.lane != "" && t.limit == "":
-		return usageError{errors.New("--lane needs --limit")}
+		return usagef("--lane needs --limit")
 	}
 	return nil
 }
@@ -88,7 +86,7 @@ func (t *target) what() string {
 	return "Everything"
 }
 
-func newPauseCommand(getenv func(string) string, stops *stop.Reasons) *cobra.Command {
+func newPauseCommand(env Env) *cobra.Command {
 	var (
 		t             target
 		reason, until string
@@ -103,7 +101,7 @@ func newPauseCommand(getenv func(string) string, stops *stop.Reasons) *cobra.Com
 	o.cobra.Flags().Var(&last, "for", "`time` from now at which the pause ends, such as 30m or 2h")
 	o.cobra.PreRunE = func(*cobra.Command, []string) error {
 		if until != "" && last != "" {
-			return usageError{errors.New("--until and --for exclude each other")}
+			return usagef("--until and --for exclude each other")
 		}
 		return t.check()
 	}
@@ -114,10 +112,10 @@ func newPauseCommand(getenv func(string) string, stops *stop.Reasons) *cobra.Com
 			append(t.arguments(), storable.Text(reason), statement.OrNull(until), statement.OrNull(last))...)
 		return t.what() + " is paused.", err
 	}
-	return newOrderCommand(getenv, stops, o)
+	return newOrderCommand(env, o)
 }
 
-func newResumeCommand(getenv func(string) string, stops *stop.Reasons) *cobra.Command {
+func newResumeCommand(env Env) *cobra.Command {
 	var t target
 	o := &order{cobra: cobra.Command{
 		Use: "resume", Short: "End a pause", Long: resumeHelp, Example: resumeExamples, Args: noArguments,
@@ -132,7 +130,7 @@ func newResumeCommand(getenv func(string) string, stops *stop.Reasons) *cobra.Co
 		}
 		return t.what() + " is resumed.", err
 	}
-	return newOrderCommand(getenv, stops, o)
+	return newOrderCommand(env, o)
 }
 
 // pauseRow is a row of list_pauses().
@@ -170,8 +168,8 @@ var pauseColumns = []terminal.Column[pauseRow]{
 	{Title: "REASON", Cell: func(p pauseRow, _ time.Time) string { return terminal.Short(p.Reason, 60) }},
 }
 
-func newPausesCommand(getenv func(string) string, stops *stop.Reasons) *cobra.Command {
-	return newWholeCommand(getenv, stops, whole[pauseRow]{
+func newPausesCommand(env Env) *cobra.Command {
+	return newWholeCommand(env, whole[pauseRow]{
 		cobra: cobra.Command{
 			Use: "pauses", Short: "List the pauses", Long: pausesHelp, Example: "  gw-run pauses\n  gw-run pauses --json | jq -r .reason",
 		},

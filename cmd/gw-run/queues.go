@@ -6,7 +6,6 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/gwsql/gw/internal/inspect"
-	"github.com/gwsql/gw/internal/stop"
 	"github.com/gwsql/gw/internal/terminal"
 )
 
@@ -36,8 +35,8 @@ var queueColumns = []terminal.Column[queueRow]{
 	{Title: "HELD BY", Cell: func(q queueRow, _ time.Time) string { return q.LockedBy }},
 }
 
-func newQueuesCommand(getenv func(string) string, stops *stop.Reasons) *cobra.Command {
-	return newNamesCommand(getenv, stops, names[queueRow]{
+func newQueuesCommand(env Env) *cobra.Command {
+	return newNamesCommand(env, names[queueRow]{
 		cobra:   cobra.Command{Use: "queues", Short: "List named queues, with their number of jobs in each state", Long: queuesHelp, Example: queuesExamples},
 		after:   "queue",
 		query:   `select l.* from S.list_queues($1::text, $2::integer) as l order by l.queue_name`,

@@ -1,13 +1,10 @@
 package main
 
 import (
-	"errors"
-
 	"github.com/spf13/cobra"
 
 	"github.com/gwsql/gw/internal/operate"
 	"github.com/gwsql/gw/internal/statement"
-	"github.com/gwsql/gw/internal/stop"
 )
 
 const rescheduleHelp = `Changes the given values of jobs, such as the time at which they run, and no others. A failed job stays failed, unless
@@ -20,7 +17,7 @@ const rescheduleExamples = `  gw-run reschedule 17 --in 2h
   gw-run reschedule --task import --state ready --run-at '2026-12-24 02:00' --priority 10
   gw-run reschedule 17 --attempts 0 --in 0s`
 
-func newRescheduleCommand(getenv func(string) string, stops *stop.Reasons) *cobra.Command {
+func newRescheduleCommand(env Env) *cobra.Command {
 	var (
 		runAt                           string
 		in                              span
@@ -38,12 +35,12 @@ func newRescheduleCommand(getenv func(string) string, stops *stop.Reasons) *cobr
 	c.prepare = func() (operate.Act, error) {
 		switch {
 		case runAt != "" && in != "":
-			return operate.Act{}, usageError{errors.New("--run-at and --in exclude each other")}
+			return operate.Act{}, usagef("--run-at and --in exclude each other")
 		case runAt == "" && in == "" && !flags.Changed("priority") && !flags.Changed("attempts") && !flags.Changed("max-attempts"):
-			return operate.Act{}, usageError{errors.New("what to change? Give --run-at, --in, --priority, --attempts or --max-attempts")}
+			return operate.Act{}, usagef("what to change? Give --run-at, --in, --priority, --attempts or --max-attempts")
 		}
 		return operate.Reschedule(statement.OrNull(runAt), statement.OrNull(in), given(flags, "priority", priority),
 			given(flags, "attempts", attempts), given(flags, "max-attempts", maxAttempts)), nil
 	}
-	return c.command(getenv, stops)
+	return c.command(env)
 }

@@ -1,13 +1,9 @@
 package main
 
 import (
-	"errors"
-	"fmt"
-
 	"github.com/spf13/cobra"
 
 	"github.com/gwsql/gw/internal/operate"
-	"github.com/gwsql/gw/internal/stop"
 )
 
 const retryHelp = `Makes jobs due now: failed jobs, with all their attempts restored, and jobs that wait for a later time or for their next
@@ -21,7 +17,7 @@ const retryExamples = `  gw-run retry 17 18
   gw-run retry --task send_email --state failed --newer-than 1d --yes
   gw-run retry --task send_email --state failed --rate 100 --per 1m`
 
-func newRetryCommand(getenv func(string) string, stops *stop.Reasons) *cobra.Command {
+func newRetryCommand(env Env) *cobra.Command {
 	var (
 		rate int
 		per  = span("1s")
@@ -35,13 +31,13 @@ func newRetryCommand(getenv func(string) string, stops *stop.Reasons) *cobra.Com
 	c.prepare = func() (operate.Act, error) {
 		switch {
 		case !flags.Changed("rate") && flags.Changed("per"):
-			return operate.Act{}, usageError{errors.New("--per requires --rate")}
+			return operate.Act{}, usagef("--per requires --rate")
 		case !flags.Changed("rate"):
 			return operate.Retry(), nil
 		case rate < 1:
-			return operate.Act{}, usageError{fmt.Errorf("--rate must be at least 1, not %d", rate)}
+			return operate.Act{}, usagef("--rate must be at least 1, not %d", rate)
 		}
 		return operate.RetryApart(string(per), int64(rate)), nil
 	}
-	return c.command(getenv, stops)
+	return c.command(env)
 }

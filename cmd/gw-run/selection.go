@@ -56,7 +56,7 @@ func jobIDs(args []string) ([]int64, error) {
 	for i, arg := range args {
 		id, err := strconv.ParseInt(arg, 10, 64)
 		if err != nil || id < 1 {
-			return nil, usageError{fmt.Errorf("%q is not the id of a job", arg)}
+			return nil, usagef("%q is not the id of a job", arg)
 		}
 		ids[i] = id
 	}

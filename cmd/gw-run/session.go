@@ -38,12 +38,12 @@ func (d database) open(ctx context.Context) (*session, error) {
 
 // with runs do on a connection to the database of the queue, for a command that ends when it is told to stop.
 func (d *database) with(
-	cmd *cobra.Command, getenv func(string) string, stops *stop.Reasons, do func(ctx context.Context, db *session) error,
+	cmd *cobra.Command, env Env, do func(ctx context.Context, db *session) error,
 ) error {
-	if err := d.complete(getenv); err != nil {
-		return usageError{err}
+	if err := d.complete(env.Getenv); err != nil {
+		return err
 	}
-	ctx, _, release := stops.Begin(cmd.Context(), stop.Hangup()...)
+	ctx, _, release := env.Stops.Begin(cmd.Context(), stop.Hangup()...)
 	defer release()
 	db, err := d.open(ctx)
 	if err == nil {

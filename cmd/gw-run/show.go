@@ -11,7 +11,6 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/gwsql/gw/internal/inspect"
-	"github.com/gwsql/gw/internal/stop"
 	"github.com/gwsql/gw/internal/terminal"
 )
 
@@ -25,8 +24,8 @@ const showExamples = `  gw-run show 17
   gw-run show --key user:42
   gw-run show --json 17 | jq .payload`
 
-func newShowCommand(getenv func(string) string, stops *stop.Reasons) *cobra.Command {
-	return newChoiceCommand(getenv, stops, &cobra.Command{
+func newShowCommand(env Env) *cobra.Command {
+	return newChoiceCommand(env, &cobra.Command{
 		Use: "show ID...", Short: "Show all values of jobs, with payload and last error", Long: showHelp, Example: showExamples,
 	}, "show jobs", `select s.* from S.show_jobs(IDS) as s order by s.id`, func(j job) int64 { return j.ID }, show)
 }
@@ -117,12 +116,4 @@ func section(b *bytes.Buffer, label, text string) {
 	for line := range strings.Lines(text) {
 		fmt.Fprintf(b, "  %s\n", terminal.Printable(strings.TrimRight(line, "\r\n")))
 	}
-}
-
-// at formats a time in UTC and relative to now.
-func at(m inspect.Moment, now time.Time) string {
-	if m.IsNull() || m.Text != "" {
-		return m.Text
-	}
-	return m.UTC().Format("2006-01-02 15:04:05 UTC") + " (" + terminal.Relative(m.Time, now) + ")"
 }

@@ -12,7 +12,6 @@ import (
 
 	"github.com/gwsql/gw/internal/inspect"
 	"github.com/gwsql/gw/internal/seconds"
-	"github.com/gwsql/gw/internal/stop"
 	"github.com/gwsql/gw/internal/terminal"
 )
 
@@ -47,7 +46,7 @@ type statsRow struct {
 	at time.Time
 }
 
-func newStatsCommand(getenv func(string) string, stops *stop.Reasons) *cobra.Command {
+func newStatsCommand(env Env) *cobra.Command {
 	var (
 		l           listing
 		over, since time.Duration
@@ -60,13 +59,13 @@ func newStatsCommand(getenv func(string) string, stops *stop.Reasons) *cobra.Com
 		Args:    noArguments,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			if over < 0 {
-				return usageError{fmt.Errorf("--over is %s, must not be negative", over)}
+				return usagef("--over is %s, must not be negative", over)
 			}
 			if since < 0 {
-				return usageError{fmt.Errorf("--since is %s, must not be negative", since)}
+				return usagef("--since is %s, must not be negative", since)
 			}
 			var before *statsRow
-			return l.run(cmd, getenv, stops, func(ctx context.Context, db *session, out, _ io.Writer) error {
+			return l.run(cmd, env, func(ctx context.Context, db *session, out, _ io.Writer) error {
 				if since > 0 {
 					return printTaskStats(ctx, db, l, since, out)
 				}
@@ -93,7 +92,7 @@ func newStatsCommand(getenv func(string) string, stops *stop.Reasons) *cobra.Com
 	}
 	cmd.Flags().DurationVar(&over, "over", 2*time.Second, "`time` over which the rates are measured; 0s for no rates")
 	cmd.Flags().DurationVar(&since, "since", 0, "`time` before now for which to show what the jobs of kept tasks did")
-	l.addFlags(cmd, getenv)
+	l.addFlags(cmd, env.Getenv)
 	return cmd
 }
 

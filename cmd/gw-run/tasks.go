@@ -7,7 +7,6 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/gwsql/gw/internal/inspect"
-	"github.com/gwsql/gw/internal/stop"
 	"github.com/gwsql/gw/internal/terminal"
 )
 
@@ -37,8 +36,8 @@ var taskColumns = []terminal.Column[taskRow]{
 	{Title: "WORKERS", Numbers: true, Cell: func(t taskRow, _ time.Time) string { return fmt.Sprint(t.Workers) }},
 }
 
-func newTasksCommand(getenv func(string) string, stops *stop.Reasons) *cobra.Command {
-	return newNamesCommand(getenv, stops, names[taskRow]{
+func newTasksCommand(env Env) *cobra.Command {
+	return newNamesCommand(env, names[taskRow]{
 		cobra:   cobra.Command{Use: "tasks", Short: "List tasks, with their number of jobs in each state", Long: tasksHelp, Example: tasksExamples},
 		after:   "task",
 		query:   `select l.* from S.list_tasks($1::text, $2::integer) as l order by l.task_identifier`,

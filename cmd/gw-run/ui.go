@@ -35,7 +35,7 @@ const uiExamples = `  gw-run ui
   gw-run ui --connection postgres:///app --http 127.0.0.1:8080 --read-only
   gw-run ui --http :9465 --auth-file /etc/gw.htpasswd --host queue.example.com`
 
-func newUICommand(getenv func(string) string, stops *stop.Reasons) *cobra.Command {
+func newUICommand(env Env) *cobra.Command {
 	var (
 		d database
 		o console.Options
@@ -47,20 +47,20 @@ func newUICommand(getenv func(string) string, stops *stop.Reasons) *cobra.Comman
 		Example: uiExamples,
 		Args:    noArguments,
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			if err := d.complete(getenv); err != nil {
-				return usageError{err}
+			if err := d.complete(env.Getenv); err != nil {
+				return err
 			}
 			o.Schema, o.Operator = d.schema, operator()
 			if err := o.Check(); err != nil {
 				return usageError{err}
 			}
 			o.Logger = slog.New(slog.NewTextHandler(cmd.ErrOrStderr(), nil))
-			ctx, _, release := stops.Begin(cmd.Context(), stop.Hangup()...)
+			ctx, _, release := env.Stops.Begin(cmd.Context(), stop.Hangup()...)
 			defer release()
 			return serveUI(ctx, d, o, cmd.OutOrStdout())
 		},
 	}
-	d.addFlags(cmd.Flags(), getenv)
+	d.addFlags(cmd.Flags(), env.Getenv)
 	cmd.Flags().StringVar(&o.Address, "http", console.DefaultAddress, "`address` to listen on")
 	o.AddFlags(cmd.Flags())
 	cmd.Flags().SortFlags = false

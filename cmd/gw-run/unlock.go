@@ -10,7 +10,6 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/gwsql/gw/internal/inspect"
-	"github.com/gwsql/gw/internal/stop"
 	"github.com/gwsql/gw/internal/terminal"
 )
 
@@ -46,11 +45,11 @@ func (u unlocked) what() string {
 	return plural(int(u.Jobs), "job") + " and " + plural(int(u.Queues), "queue")
 }
 
-func newUnlockCommand(getenv func(string) string, stops *stop.Reasons) *cobra.Command {
+func newUnlockCommand(env Env) *cobra.Command {
 	u := &unlock{}
 	cmd := cobra.Command{Use: "unlock", Short: "Free the jobs and queues of dead workers", Long: unlockHelp, Example: unlockExamples}
 	cmd.Flags().BoolVarP(&u.yes, "yes", "y", false, "do not ask for confirmation")
-	return u.command(getenv, stops, cmd, u.run)
+	return u.command(env, cmd, u.run)
 }
 
 func (u *unlock) run(ctx context.Context, db *session, cmd *cobra.Command, ids []string) error {

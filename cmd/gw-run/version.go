@@ -12,7 +12,7 @@ schema in that database.`
 const versionExamples = `  gw-run version
   gw-run version --connection postgres:///app`
 
-func newVersionCommand(getenv func(string) string) *cobra.Command {
+func newVersionCommand(env Env) *cobra.Command {
 	var to database
 	cmd := &cobra.Command{
 		Use:     "version",
@@ -22,13 +22,13 @@ func newVersionCommand(getenv func(string) string) *cobra.Command {
 		Args:    noArguments,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			if to.connection != "" {
-				if err := to.complete(getenv); err != nil {
-					return usageError{err}
+				if err := to.complete(env.Getenv); err != nil {
+					return err
 				}
 			}
 			return about.Print(cmd.Context(), cmd.OutOrStdout(), "gw-run", to.connection, to.schema)
 		},
 	}
-	to.addFlags(cmd.Flags(), getenv)
+	to.addFlags(cmd.Flags(), env.Getenv)
 	return cmd
 }

@@ -3,7 +3,6 @@ package main
 import (
 	"context"
 	"encoding/json"
-	"errors"
 	"fmt"
 	"io"
 	"slices"
@@ -14,7 +13,6 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/gwsql/gw/internal/inspect"
-	"github.com/gwsql/gw/internal/stop"
 	"github.com/gwsql/gw/internal/terminal"
 )
 
@@ -44,30 +42,30 @@ type wait struct {
 	json    bool
 }
 
-func newWaitCommand(getenv func(string) string, stops *stop.Reasons) *cobra.Command {
+func newWaitCommand(env Env) *cobra.Command {
 	w := &wait{}
 	cmd := &cobra.Command{
 		Use: "wait ID...", Short: "Wait until jobs have ended", Long: waitHelp, Example: waitExamples,
 		Args: cobra.ArbitraryArgs,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if len(args) == 0 {
-				return usageError{errors.New("which jobs? Give their ids, as gw-run add prints them")}
+				return usagef("which jobs? Give their ids, as gw-run add prints them")
 			}
 			ids, err := jobIDs(args)
 			if err != nil {
 				return err
 			}
 			if w.timeout < 0 {
-				return usageError{errors.New("--timeout must be positive")}
+				return usagef("--timeout must be positive")
 			}
-			return w.with(cmd, getenv, stops, func(ctx context.Context, db *session) error {
+			return w.with(cmd, env, func(ctx context.Context, db *session) error {
 				return w.run(ctx, db, cmd.OutOrStdout(), ids)
 			})
 		},
 	}
 	cmd.Flags().DurationVar(&w.timeout, "timeout", 0, "`time` after which to give up, such as 30s or 5m (default: never)")
 	cmd.Flags().BoolVar(&w.json, "json", false, "print one JSON object per line")
-	w.addFlags(cmd.Flags(), getenv)
+	w.addFlags(cmd.Flags(), env.Getenv)
 	cmd.Flags().SortFlags = false
 	return cmd
 }

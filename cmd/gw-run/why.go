@@ -10,7 +10,6 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/gwsql/gw/internal/inspect"
-	"github.com/gwsql/gw/internal/stop"
 	"github.com/gwsql/gw/internal/terminal"
 )
 
@@ -32,8 +31,8 @@ type whyRow struct {
 	inspect.Why
 }
 
-func newWhyCommand(getenv func(string) string, stops *stop.Reasons) *cobra.Command {
-	return newChoiceCommand(getenv, stops, &cobra.Command{
+func newWhyCommand(env Env) *cobra.Command {
+	return newChoiceCommand(env, &cobra.Command{
 		Use: "why ID...", Short: "Show why jobs do not run, and what to do", Long: whyHelp, Example: whyExamples,
 	}, "ask why", `
 		select i.id, w.reason, w.detail, w.until, w.blocking_job_ids, w.remedy

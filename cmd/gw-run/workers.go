@@ -7,7 +7,6 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/gwsql/gw/internal/inspect"
-	"github.com/gwsql/gw/internal/stop"
 	"github.com/gwsql/gw/internal/terminal"
 )
 
@@ -82,8 +81,8 @@ var workerColumns = []terminal.Column[workerRow]{
 	{Title: "TASKS", Cell: func(w workerRow, _ time.Time) string { return w.tasks() }},
 }
 
-func newWorkersCommand(getenv func(string) string, stops *stop.Reasons) *cobra.Command {
-	return newNamesCommand(getenv, stops, names[workerRow]{
+func newWorkersCommand(env Env) *cobra.Command {
+	return newNamesCommand(env, names[workerRow]{
 		cobra:   cobra.Command{Use: "workers", Short: "List workers, with the number of their running jobs", Long: workersHelp, Example: workersExamples},
 		after:   "worker",
 		query:   `select l.* from S.list_workers($1::text, $2::integer) as l order by l.worker_id`,
