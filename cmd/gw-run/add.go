@@ -98,8 +98,7 @@ func newAddCommand(env Env) *cobra.Command {
 	flags.BoolVar(&a.json, "json", false, "print the job as a JSON object")
 	a.database.addFlags(flags, env.Getenv)
 	flags.SortFlags = false
-	modes := cobra.FixedCompletions([]string{"replace", "preserve_run_at", "unsafe_dedupe"}, cobra.ShellCompDirectiveNoFileComp)
-	_ = cmd.RegisterFlagCompletionFunc("key-mode", modes) // the flag is there
+	completeWords(cmd, "key-mode", "replace", "preserve_run_at", "unsafe_dedupe")
 	return cmd
 }
 
@@ -127,13 +126,10 @@ func (a *add) run(cmd *cobra.Command, args []string) error {
 		return fmt.Errorf("add job: %w", err)
 	}
 	defer warnOfTask(ctx, db, args[0], cmd.ErrOrStderr())
-	if a.json {
-		return printJSON(cmd.OutOrStdout(), found)
-	}
 	if a.keyed.isGiven() {
-		return printLines(cmd.OutOrStdout(), found, a.keyed.describe)
+		return printLines(cmd.OutOrStdout(), found, a.json, a.keyed.describe)
 	}
-	return printLines(cmd.OutOrStdout(), found, a.describe)
+	return printLines(cmd.OutOrStdout(), found, a.json, a.describe)
 }
 
 // options returns the arguments of the job that a call by SQL takes.

@@ -48,7 +48,7 @@ func servedTasks(ctx context.Context, db *session) (tasks []string, known bool) 
 	if err != nil {
 		return nil, false
 	}
-	workers, err := inspect.Decode[workerRow](found.Rows)
+	workers, err := inspect.Decode[inspect.Worker](found.Rows)
 	if err != nil {
 		return nil, false
 	}

@@ -29,11 +29,11 @@ line: {"id": 17, "is_done": true}, or false with a "reason".`
 
 // change is a command that changes or removes jobs.
 type change struct {
-	database
+	printing
 	selection
-	json, yes bool
-	cobra     cobra.Command
-	prepare   func() (operate.Act, error)
+	yes     bool
+	cobra   cobra.Command
+	prepare func() (operate.Act, error)
 
 	operate.Change
 	out, errOut io.Writer
@@ -47,12 +47,9 @@ func (c *change) command(env Env) *cobra.Command {
 	cmd.Long += changeHelp
 	cmd.Args = cobra.ArbitraryArgs
 	cmd.RunE = func(cmd *cobra.Command, args []string) error {
-		ids, err := jobIDs(args)
+		ids, err := c.orIDs(args)
 		if err != nil {
 			return err
-		}
-		if len(ids) > 0 && !c.selection.IsEmpty() {
-			return usagef("ids and conditions exclude each other")
 		}
 		if len(ids) == 0 && c.selection.IsEmpty() {
 			return usagef("which jobs to %s? Give ids, or conditions such as --state failed", cmd.Name())
@@ -64,9 +61,7 @@ func (c *change) command(env Env) *cobra.Command {
 	}
 	c.selection.addFlags(cmd)
 	cmd.Flags().BoolVarP(&c.yes, "yes", "y", false, "do not ask for confirmation")
-	cmd.Flags().BoolVar(&c.json, "json", false, "print one JSON object per line")
-	c.database.addFlags(cmd.Flags(), env.Getenv)
-	cmd.Flags().SortFlags = false
+	c.printing.addFlags(cmd, env.Getenv)
 	return cmd
 }
 

@@ -4,13 +4,10 @@ import (
 	"context"
 	"fmt"
 	"io"
-	"maps"
 	"slices"
 	"time"
 
 	"github.com/spf13/cobra"
-
-	"github.com/gwsql/gw/internal/task"
 )
 
 const cleanupHelp = `Deletes rows that accumulate, and prints the number of deleted rows:
@@ -30,9 +27,9 @@ var cleanupTasks = []string{"DELETE_PERMAFAILED_JOBS", "GC_TASK_IDENTIFIERS", "G
 
 // cleanup is a run of gw-run cleanup, or gw-run --cleanup.
 type cleanup struct {
-	database
-	json, force bool
-	keep        []string
+	printing
+	force bool
+	keep  []string
 }
 
 func newCleanupCommand(env Env) *cobra.Command {
@@ -57,9 +54,7 @@ func newCleanupCommand(env Env) *cobra.Command {
 	flags := cmd.Flags()
 	flags.StringArrayVar(&c.keep, "keep", nil, "name of a `task` to keep even if no job uses it; may be repeated")
 	flags.BoolVar(&c.force, "force", false, "delete names of tasks even if workers that are not registered hold jobs")
-	flags.BoolVar(&c.json, "json", false, "print one JSON object per line")
-	c.database.addFlags(flags, env.Getenv)
-	flags.SortFlags = false
+	c.addFlags(cmd, env.Getenv)
 	return cmd
 }
 
@@ -79,21 +74,9 @@ func (c *cleanup) run(ctx context.Context, tasks []string, out io.Writer) error 
 	if err != nil {
 		return fmt.Errorf("clean up: %w", err)
 	}
-	if c.json {
-		return printJSON(out, found)
-	}
 	type removed struct {
 		Task string
 		Rows int64
 	}
-	return printLines(out, found, func(r removed, _ time.Time) string { return fmt.Sprintf("%s: %d removed", r.Task, r.Rows) })
-}
-
-// cleanUp runs gw-run --cleanup, which keeps the names of the tasks that this worker has.
-func cleanUp(ctx context.Context, o *options, out io.Writer) error {
-	c := cleanup{database: o.database, keep: slices.Collect(maps.Keys(o.worker.File.Tasks))}
-	if found, err := task.Discover(o.worker.Tasks.Path); err == nil { // the folder need not exist
-		c.keep = slices.AppendSeq(c.keep, maps.Keys(found.Tasks))
-	}
-	return c.run(ctx, o.cleanup, out)
+	return printLines(out, found, c.json, func(r removed, _ time.Time) string { return fmt.Sprintf("%s: %d removed", r.Task, r.Rows) })
 }

@@ -155,8 +155,7 @@ func TestPasswordsAreNotShown(t *testing.T) {
 		"postgres://me:secret@db.example:5433/app":          "postgres://me@db.example:5433/app",
 		"host=/run/pg user=me password=secret dbname='a b'": "postgres://me@/a%20b?host=%2Frun%2Fpg&port=5432",
 	} {
-		d := database{connection: connection}
-		got, err := d.urlWithoutPassword()
+		got, err := urlWithoutPassword(database{connection: connection})
 		if err != nil || got != want {
 			t.Errorf("%q, error %v, want %q", got, err, want)
 		}

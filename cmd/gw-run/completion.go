@@ -16,13 +16,8 @@ import (
 
 // addCompletions registers the shell completions of flags and arguments. The completion command itself is cobra's.
 func addCompletions(cmd *cobra.Command, getenv func(string) string) {
-	words := map[string][]string{
-		"log-format": {"text", "json"},
-		"log-level":  {"debug", "info", "warn", "error"},
-	}
-	for flag, values := range words {
-		must(cmd.RegisterFlagCompletionFunc(flag, cobra.FixedCompletions(values, cobra.ShellCompDirectiveNoFileComp)))
-	}
+	completeWords(cmd, "log-format", "text", "json")
+	completeWords(cmd, "log-level", "debug", "info", "warn", "error")
 	must(cmd.MarkFlagDirname("tasks"))
 	must(cmd.MarkFlagFilename("config", "yaml", "yml"))
 	for _, flag := range []string{"connection", "schema", "jobs", "http", "ui", "grace", "poll-interval", "max-pool-size", "listen-url"} {
@@ -130,11 +125,4 @@ func namesInDatabase(ctx context.Context, cmd *cobra.Command, getenv func(string
 		names = append(names, row.Name)
 	}
 	return names
-}
-
-// must panics if a flag does not exist, which is a bug in this program.
-func must(err error) {
-	if err != nil {
-		panic(err)
-	}
 }

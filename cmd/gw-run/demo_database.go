@@ -74,7 +74,7 @@ func (d *demo) runPrivately(ctx, hard context.Context, mirror string) error {
 
 // runIn runs the demo in the database that the flag or variable source gives.
 func (d *demo) runIn(ctx, hard context.Context, source string) error {
-	psqlURL, err := d.database.urlWithoutPassword()
+	psqlURL, err := urlWithoutPassword(d.database)
 	if err != nil {
 		return err
 	}
@@ -140,7 +140,7 @@ func (d *demo) quotedSchema() string {
 }
 
 // urlWithoutPassword returns a URL of the database that can be shown.
-func (d *database) urlWithoutPassword() (string, error) {
+func urlWithoutPassword(d database) (string, error) {
 	config, err := d.pool()
 	if err != nil {
 		return "", err

@@ -60,8 +60,7 @@ func newDoctorCommand(env Env) *cobra.Command {
 	}
 	cmd.Flags().StringVar(&failOn, "fail-on", "warning", "lowest `severity` with which the exit code is 1: critical, warning, info or never")
 	l.addFlags(cmd, env.Getenv)
-	complete := cobra.FixedCompletions(append(severities, "never"), cobra.ShellCompDirectiveNoFileComp)
-	_ = cmd.RegisterFlagCompletionFunc("fail-on", complete) // the flag is there
+	completeWords(cmd, "fail-on", append(severities, "never")...)
 	return cmd
 }
 

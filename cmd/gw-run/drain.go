@@ -53,11 +53,7 @@ func (d *drain) run(ctx context.Context, db *session, cmd *cobra.Command, ids []
 		return err
 	}
 	unknown := slices.DeleteFunc(slices.Clone(workers), func(w drained) bool { return w.IsRegistered })
-	if d.json {
-		err = printJSON(cmd.OutOrStdout(), found)
-	} else {
-		err = printLines(cmd.OutOrStdout(), found, d.said)
-	}
+	err = printLines(cmd.OutOrStdout(), found, d.json, d.said)
 	if err == nil && len(unknown) > 0 {
 		err = fmt.Errorf("not registered: %d of %s", len(unknown), plural(len(workers), "worker"))
 	}

@@ -28,12 +28,9 @@ func newExportCommand(env Env) *cobra.Command {
 	cmd := &cobra.Command{
 		Use: "export [ID...]", Short: "Print jobs for gw-run import", Long: exportHelp, Example: exportExamples, Args: cobra.ArbitraryArgs,
 		RunE: func(cmd *cobra.Command, args []string) error {
-			ids, err := jobIDs(args)
+			ids, err := which.orIDs(args)
 			if err != nil {
 				return err
-			}
-			if len(ids) > 0 && !which.IsEmpty() {
-				return usagef("ids and conditions exclude each other")
 			}
 			return d.with(cmd, env, func(ctx context.Context, db *session) error {
 				return export(ctx, db, which, ids, cmd.OutOrStdout())

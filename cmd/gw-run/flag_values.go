@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"regexp"
 
+	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 )
 
@@ -51,4 +52,16 @@ func given(flags *pflag.FlagSet, name string, value int) any {
 		return nil
 	}
 	return int64(value)
+}
+
+// completeWords registers the values that shells complete for a flag.
+func completeWords(cmd *cobra.Command, flag string, words ...string) {
+	must(cmd.RegisterFlagCompletionFunc(flag, cobra.FixedCompletions(words, cobra.ShellCompDirectiveNoFileComp)))
+}
+
+// must panics if a flag does not exist, which is a bug in this program.
+func must(err error) {
+	if err != nil {
+		panic(err)
+	}
 }

@@ -34,8 +34,7 @@ const healthcheckExamples = `  gw-run healthcheck
 
 // healthcheck is a run of gw-run healthcheck.
 type healthcheck struct {
-	database
-	json            bool
+	printing
 	maxAge, timeout time.Duration
 	workers         int64
 	out             io.Writer
@@ -73,9 +72,7 @@ func newHealthcheckCommand(env Env) *cobra.Command {
 	flags.DurationVar(&h.maxAge, "max-age", 0, "maximum `time` that a ready job may have been due (default: any)")
 	flags.Int64Var(&h.workers, "workers", 0, "minimum `number` of registered workers")
 	flags.DurationVar(&h.timeout, "timeout", 5*time.Second, "maximum `time` for all checks together")
-	flags.BoolVar(&h.json, "json", false, "print one JSON object per line")
-	h.database.addFlags(flags, env.Getenv)
-	flags.SortFlags = false
+	h.addFlags(cmd, env.Getenv)
 	return cmd
 }
 

@@ -28,6 +28,18 @@ func (l *listing) addFlags(cmd *cobra.Command, getenv func(string) string) {
 	flags.SortFlags = false
 }
 
+// printing is the flags of a command that prints what it has done.
+type printing struct {
+	database
+	json bool
+}
+
+func (p *printing) addFlags(cmd *cobra.Command, getenv func(string) string) {
+	cmd.Flags().BoolVar(&p.json, "json", false, "print one JSON object per line")
+	p.database.addFlags(cmd.Flags(), getenv)
+	cmd.Flags().SortFlags = false
+}
+
 // printer prints a list once.
 type printer func(ctx context.Context, db *session, out, errOut io.Writer) error
 
@@ -68,8 +80,11 @@ func printJSON(out io.Writer, found inspect.Answer) error {
 	return nil
 }
 
-// printLines prints each row of an answer as describe says.
-func printLines[T any](out io.Writer, found inspect.Answer, describe func(row T, now time.Time) string) error {
+// printLines prints each row as describe says, or as JSON.
+func printLines[T any](out io.Writer, found inspect.Answer, asJSON bool, describe func(row T, now time.Time) string) error {
+	if asJSON {
+		return printJSON(out, found)
+	}
 	rows, err := inspect.Decode[T](found.Rows)
 	if err != nil {
 		return err

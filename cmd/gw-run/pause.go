@@ -35,57 +35,6 @@ const resumeExamples = `  gw-run resume --task send_email
 
 const pausesHelp = `Prints the pauses in force, the oldest first: what is paused, since when, by which role, why, and until when.`
 
-// target is the target of a pause.
-type target struct {
-	task, queue, limit, lane condition
-	all                      bool
-}
-
-func (t *target) addFlags(flags *pflag.FlagSet) {
-	flags.VarP(&t.task, "task", "t", "the jobs of this `task`")
-	flags.VarP(&t.queue, "queue", "q", "the jobs in this named `queue`")
-	flags.Var(&t.limit, "limit", "the jobs of this `limit`")
-	flags.Var(&t.lane, "lane", "with --limit, only this `lane`")
-	flags.BoolVar(&t.all, "all", false, "all jobs")
-}
-
-func (t *target) check() error {
-	given := 0
-	for _, is := range []bool{t.task != "", t.queue != "", t.limit != "", t.all} {
-		if is {
-			given++
-		}
-	}
-	switch {
-	case given == 0:
-		return usagef("which jobs? Give --task, --queue, --limit or --all")
-	case given > 1:
-		return usagef("--task, --queue, --limit and --all exclude each other")
-	case t.lane != "" && t.limit == "":
-		return usagef("--lane needs --limit")
-	}
-	return nil
-}
-
-func (t *target) arguments() []any {
-	return []any{statement.OrNull(t.task), statement.OrNull(t.queue), statement.OrNull(t.limit), statement.OrNull(t.lane)}
-}
-
-// what returns the target as the subject of a sentence.
-func (t *target) what() string {
-	switch {
-	case t.task != "":
-		return "The task " + terminal.Printable(string(t.task))
-	case t.queue != "":
-		return "The queue " + terminal.Printable(string(t.queue))
-	case t.lane != "":
-		return "The lane " + terminal.Printable(string(t.lane)) + " of the limit " + terminal.Printable(string(t.limit))
-	case t.limit != "":
-		return "The limit " + terminal.Printable(string(t.limit))
-	}
-	return "Everything"
-}
-
 func newPauseCommand(env Env) *cobra.Command {
 	var (
 		t             target

@@ -24,8 +24,7 @@ func (s *selection) addFlags(cmd *cobra.Command) {
 	flags.VarP((*condition)(&s.Key), "key", "k", "the job with this `key`")
 	flags.Var((*span)(&s.Older), "older-than", "jobs that were added this `time` ago or longer, such as 90m or 7d")
 	flags.Var((*span)(&s.Newer), "newer-than", "jobs that were added less than this `time` ago")
-	complete := cobra.FixedCompletions([]string{"ready", "scheduled", "running", "failed"}, cobra.ShellCompDirectiveNoFileComp)
-	_ = cmd.RegisterFlagCompletionFunc("state", complete) // the flag is there
+	completeWords(cmd, "state", "ready", "scheduled", "running", "failed")
 }
 
 // isOne reports whether the conditions can match at most one job.
@@ -48,6 +47,15 @@ func (s selection) find(ctx context.Context, db *session) ([]int64, error) {
 			return ids, nil
 		}
 	}
+}
+
+// orIDs reads the arguments of a command as ids of jobs, in place of conditions.
+func (s selection) orIDs(args []string) ([]int64, error) {
+	ids, err := jobIDs(args)
+	if err == nil && len(ids) > 0 && !s.IsEmpty() {
+		err = usagef("ids and conditions exclude each other")
+	}
+	return ids, err
 }
 
 // jobIDs reads the arguments of a command as ids of jobs.

@@ -105,10 +105,7 @@ func (u *unlock) confirm(cmd *cobra.Command, workers []unlocked, now time.Time) 
 }
 
 func (u *unlock) print(out io.Writer, found inspect.Answer) error {
-	if u.json {
-		return printJSON(out, found)
-	}
-	return printLines(out, found, func(w unlocked, _ time.Time) string {
+	return printLines(out, found, u.json, func(w unlocked, _ time.Time) string {
 		said := "freed " + w.what()
 		if !w.IsKnown {
 			said = "holds nothing and is not registered"

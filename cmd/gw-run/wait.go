@@ -37,9 +37,8 @@ const (
 )
 
 type wait struct {
-	database
+	printing
 	timeout time.Duration
-	json    bool
 }
 
 func newWaitCommand(env Env) *cobra.Command {
@@ -64,9 +63,7 @@ func newWaitCommand(env Env) *cobra.Command {
 		},
 	}
 	cmd.Flags().DurationVar(&w.timeout, "timeout", 0, "`time` after which to give up, such as 30s or 5m (default: never)")
-	cmd.Flags().BoolVar(&w.json, "json", false, "print one JSON object per line")
-	w.addFlags(cmd.Flags(), env.Getenv)
-	cmd.Flags().SortFlags = false
+	w.addFlags(cmd, env.Getenv)
 	return cmd
 }
 
@@ -108,7 +105,7 @@ func (w *wait) run(ctx context.Context, db *session, out io.Writer, ids []int64)
 	}
 	slices.Sort(ids)
 	ids = slices.Compact(ids)
-	db.awaitEnds(ctx, ids)
+	awaitEnds(ctx, db, ids)
 	failed := 0
 	for pause := shortWaitPause; ; pause = min(pause*3/2, longWaitPause) {
 		found, err := db.ask(ctx, `select r.id, r.state, r.error, r.result, r.ended_at from S.job_results($1::bigint[]) as r`, ids)
@@ -119,11 +116,7 @@ func (w *wait) run(ctx context.Context, db *session, out io.Writer, ids []int64)
 		if err != nil {
 			return err
 		}
-		if w.json {
-			err = printJSON(out, found)
-		} else {
-			err = printLines(out, found, func(end jobEnd, _ time.Time) string { return terminal.Printable(end.String()) })
-		}
+		err = printLines(out, found, w.json, func(end jobEnd, _ time.Time) string { return terminal.Printable(end.String()) })
 		if err != nil {
 			return err
 		}
@@ -143,24 +136,24 @@ func (w *wait) run(ctx context.Context, db *session, out io.Writer, ids []int64)
 		case waiting.Err() != nil:
 			return fmt.Errorf("job %d has not ended within %s; gw-run why %[1]d shows what it waits for", ids[0], w.timeout)
 		}
-		db.awaitEnd(waiting, pause, ids)
+		awaitEnd(waiting, db, pause, ids)
 	}
 }
 
 // awaitEnds asks for the ends of jobs and for notifications of them. Without the privilege, on a standby, or behind a pooler in
 // transaction mode there are none; the pauses are short enough without.
-func (s *session) awaitEnds(ctx context.Context, ids []int64) {
-	if _, err := s.conn.Exec(ctx, `listen "jobs:end"`); err == nil {
-		_, _ = s.ask(ctx, `select S.await_jobs($1::bigint[])`, ids)
+func awaitEnds(ctx context.Context, db *session, ids []int64) {
+	if _, err := db.conn.Exec(ctx, `listen "jobs:end"`); err == nil {
+		_, _ = db.ask(ctx, `select S.await_jobs($1::bigint[])`, ids)
 	}
 }
 
 // awaitEnd waits for the notified end of one of these jobs, or for the time pause.
-func (s *session) awaitEnd(ctx context.Context, pause time.Duration, ids []int64) {
+func awaitEnd(ctx context.Context, db *session, pause time.Duration, ids []int64) {
 	ctx, cancel := context.WithTimeout(ctx, pause)
 	defer cancel()
 	for {
-		told, err := s.conn.WaitForNotification(ctx)
+		told, err := db.conn.WaitForNotification(ctx)
 		if err != nil {
 			<-ctx.Done() // a lost connection is opened again after the pause
 			return

@@ -1,17 +1,21 @@
 package main
 
 import (
+	"context"
 	"fmt"
 	"io"
 	"log/slog"
+	"maps"
 	"os"
 	"os/signal"
+	"slices"
 
 	"github.com/spf13/cobra"
 
 	"github.com/gwsql/gw/internal/config"
 	"github.com/gwsql/gw/internal/serve"
 	"github.com/gwsql/gw/internal/stop"
+	"github.com/gwsql/gw/internal/task"
 )
 
 // work runs a worker until it stops. With --schema-only it only installs or upgrades the schema.
@@ -42,4 +46,13 @@ func newLogger(w io.Writer, o *options) *slog.Logger {
 		return slog.New(slog.NewJSONHandler(w, handler))
 	}
 	return slog.New(slog.NewTextHandler(w, handler))
+}
+
+// cleanUp runs gw-run --cleanup, which keeps the names of the tasks that this worker has.
+func cleanUp(ctx context.Context, o *options, out io.Writer) error {
+	c := cleanup{printing: printing{database: o.database}, keep: slices.Collect(maps.Keys(o.worker.File.Tasks))}
+	if found, err := task.Discover(o.worker.Tasks.Path); err == nil { // the folder need not exist
+		c.keep = slices.AppendSeq(c.keep, maps.Keys(found.Tasks))
+	}
+	return c.run(ctx, o.cleanup, out)
 }

@@ -7,10 +7,7 @@ import (
 )
 
 // workerIDs is a run of a command that acts on workers, whose ids are its arguments.
-type workerIDs struct {
-	database
-	json bool
-}
+type workerIDs struct{ printing }
 
 // command completes the command, whose act gets the ids.
 func (w *workerIDs) command(
@@ -24,8 +21,6 @@ func (w *workerIDs) command(
 		}
 		return w.with(cmd, env, func(ctx context.Context, db *session) error { return act(ctx, db, cmd, args) })
 	}
-	cmd.Flags().BoolVar(&w.json, "json", false, "print one JSON object per line")
-	w.database.addFlags(cmd.Flags(), env.Getenv)
-	cmd.Flags().SortFlags = false
+	w.addFlags(&cmd, env.Getenv)
 	return &cmd
 }
