@@ -7,6 +7,13 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/gwsql/gw/cmd/gw-run/internal/cli"
+	"github.com/gwsql/gw/cmd/gw-run/internal/cron"
+	"github.com/gwsql/gw/cmd/gw-run/internal/demo"
+	"github.com/gwsql/gw/cmd/gw-run/internal/jobs"
+	"github.com/gwsql/gw/cmd/gw-run/internal/limits"
+	"github.com/gwsql/gw/cmd/gw-run/internal/queue"
+	"github.com/gwsql/gw/cmd/gw-run/internal/worker"
 	"github.com/gwsql/gw/internal/about"
 	"github.com/gwsql/gw/internal/hint"
 	"github.com/gwsql/gw/internal/stop"
@@ -64,7 +71,7 @@ const usageExamples = `  gw-run --connection postgres:///app --tasks ./tasks --j
 func run(ctx context.Context, args []string, getenv func(string) string, stdout, stderr io.Writer) int {
 	stops := stop.New()
 	stdout, stderr = stops.Watch(stdout), stops.Watch(stderr)
-	cmd := newCommand(Env{Getenv: getenv, Stops: stops})
+	cmd := newCommand(cli.Env{Getenv: getenv, Stops: stops})
 	cmd.SetArgs(args)
 	cmd.SetOut(stdout)
 	cmd.SetErr(stderr)
@@ -72,15 +79,15 @@ func run(ctx context.Context, args []string, getenv func(string) string, stdout,
 	if err != nil {
 		fmt.Fprintln(stderr, "gw-run:", hint.For(err))
 	}
-	code := exitCode(err)
-	if code == exitUsage {
+	code := cli.ExitCode(err)
+	if code == cli.ExitUsage {
 		fmt.Fprintln(stderr, "Run 'gw-run --help' for usage.")
 	}
 	return code
 }
 
-func newCommand(env Env) *cobra.Command {
-	o := newOptions()
+func newCommand(env cli.Env) *cobra.Command {
+	o := worker.NewOptions()
 	var version bool
 	cmd := &cobra.Command{
 		Use:     "gw-run",
@@ -88,7 +95,7 @@ func newCommand(env Env) *cobra.Command {
 		Long:    help,
 		Example: usageExamples,
 		Args: func(cmd *cobra.Command, args []string) error {
-			return asUsage(usage.NoArguments(cmd, args, otherCommands))
+			return cli.AsUsage(usage.NoArguments(cmd, args, otherCommands))
 		},
 		SilenceErrors: true,
 		SilenceUsage:  true,
@@ -96,38 +103,33 @@ func newCommand(env Env) *cobra.Command {
 			if version {
 				return about.Print(cmd.Context(), cmd.OutOrStdout(), "gw-run", "", "")
 			}
-			if err := o.complete(cmd.Flags(), env.Getenv); err != nil {
+			if err := o.Complete(cmd.Flags(), env.Getenv); err != nil {
 				return err
 			}
-			if len(o.cleanup) > 0 {
-				return cleanUp(cmd.Context(), o, cmd.OutOrStdout())
+			if len(o.Cleanup) > 0 {
+				return queue.CleanUp(cmd.Context(), o.Database, o.Cleanup, o.TaskNames(), cmd.OutOrStdout())
 			}
-			return work(cmd, o, env.Stops)
+			return worker.Run(cmd, o, env.Stops)
 		},
 	}
 	cmd.Flags().BoolVar(&version, "version", false, "print the version of this program and of its schema, then exit")
-	cmd.SetFlagErrorFunc(func(cmd *cobra.Command, err error) error { return asUsage(usage.Flag(cmd, err)) })
-	o.database.addFlags(cmd.Flags(), env.Getenv)
-	o.addFlags(cmd.Flags())
+	cmd.SetFlagErrorFunc(func(cmd *cobra.Command, err error) error { return cli.AsUsage(usage.Flag(cmd, err)) })
+	o.AddFlags(cmd.Flags(), env.Getenv)
 	cmd.AddCommand(usage.Tree())
-	addGroup(cmd, env, "", newConfigCommand, newCronCommand, newDemoCommand, newVersionCommand)
-	addGroup(cmd, env, "Show and change jobs:", newAddCommand, newJobsCommand, newShowCommand, newHistoryCommand, newWhyCommand,
-		newRetryCommand, newCopyCommand, newWaitCommand, newExportCommand, newImportCommand, newRescheduleCommand, newCompleteCommand,
-		newFailCommand, newCancelCommand, newRemoveCommand)
-	addGroup(cmd, env, "Limit and pause jobs:", newLimitCommand, newPauseCommand, newResumeCommand, newPausesCommand)
-	addGroup(cmd, env, "Show and maintain the queue:", newQueuesCommand, newTasksCommand, newWorkersCommand, newDrainCommand,
-		newUnlockCommand, newCleanupCommand, newStatsCommand, newDoctorCommand, newHealthcheckCommand, newUICommand)
+	addGroup(cmd, "", worker.NewConfigCommand(env), cron.NewCommand(env), demo.NewCommand(env), newVersionCommand(env))
+	addGroup(cmd, "Show and change jobs:", jobs.Commands(env)...)
+	addGroup(cmd, "Limit and pause jobs:", limits.Commands(env)...)
+	addGroup(cmd, "Show and maintain the queue:", queue.Commands(env)...)
 	addCompletions(cmd, env.Getenv)
 	return cmd
 }
 
-// addGroup adds commands, with a title of their own in the help.
-func addGroup(cmd *cobra.Command, env Env, title string, commands ...func(Env) *cobra.Command) {
+// addGroup adds commands, under a title of their own in the help if there is one.
+func addGroup(cmd *cobra.Command, title string, commands ...*cobra.Command) {
 	if title != "" {
 		cmd.AddGroup(&cobra.Group{ID: title, Title: title})
 	}
-	for _, create := range commands {
-		c := create(env)
+	for _, c := range commands {
 		c.GroupID = title
 		cmd.AddCommand(c)
 	}

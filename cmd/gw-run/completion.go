@@ -9,6 +9,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/gwsql/gw/cmd/gw-run/internal/cli"
 	"github.com/gwsql/gw/internal/inspect"
 	"github.com/gwsql/gw/internal/task"
 	"github.com/gwsql/gw/internal/terminal"
@@ -16,12 +17,12 @@ import (
 
 // addCompletions registers the shell completions of flags and arguments. The completion command itself is cobra's.
 func addCompletions(cmd *cobra.Command, getenv func(string) string) {
-	completeWords(cmd, "log-format", "text", "json")
-	completeWords(cmd, "log-level", "debug", "info", "warn", "error")
-	must(cmd.MarkFlagDirname("tasks"))
-	must(cmd.MarkFlagFilename("config", "yaml", "yml"))
+	cli.CompleteWords(cmd, "log-format", "text", "json")
+	cli.CompleteWords(cmd, "log-level", "debug", "info", "warn", "error")
+	cli.Must(cmd.MarkFlagDirname("tasks"))
+	cli.Must(cmd.MarkFlagFilename("config", "yaml", "yml"))
 	for _, flag := range []string{"connection", "schema", "jobs", "http", "ui", "grace", "poll-interval", "max-pool-size", "listen-url"} {
-		must(cmd.RegisterFlagCompletionFunc(flag, cobra.NoFileCompletions))
+		cli.Must(cmd.RegisterFlagCompletionFunc(flag, cobra.NoFileCompletions))
 	}
 	completeNames(cmd, getenv)
 }
@@ -49,7 +50,7 @@ var firstArguments = map[string]string{
 func completeNames(cmd *cobra.Command, getenv func(string) string) {
 	for list := range lists {
 		if flag := cmd.Flags().Lookup(list); flag != nil && flag.Value.Type() != "int" {
-			must(cmd.RegisterFlagCompletionFunc(list, func(cmd *cobra.Command, _ []string, begun string) ([]string, cobra.ShellCompDirective) {
+			cli.Must(cmd.RegisterFlagCompletionFunc(list, func(cmd *cobra.Command, _ []string, begun string) ([]string, cobra.ShellCompDirective) {
 				return namesOf(cmd, getenv, list, begun), cobra.ShellCompDirectiveNoFileComp
 			}))
 		}
@@ -104,16 +105,16 @@ func namesOf(cmd *cobra.Command, getenv func(string) string, list, begun string)
 
 // namesInDatabase returns names that come after a text, none if there is an error.
 func namesInDatabase(ctx context.Context, cmd *cobra.Command, getenv func(string) string, list, begun string) (names []string) {
-	to := database{connection: cmd.Flag("connection").Value.String(), schema: cmd.Flag("schema").Value.String()}
-	if to.complete(getenv) != nil {
+	to := cli.Database{Connection: cmd.Flag("connection").Value.String(), Schema: cmd.Flag("schema").Value.String()}
+	if to.Complete(getenv) != nil {
 		return nil
 	}
-	db, err := to.open(ctx)
+	db, err := to.Open(ctx)
 	if err != nil {
 		return nil
 	}
-	defer db.close()
-	found, err := db.ask(ctx, lists[list], begun)
+	defer db.Close()
+	found, err := db.Ask(ctx, lists[list], begun)
 	if err != nil {
 		return nil
 	}
