@@ -10,7 +10,6 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/gwsql/gw/cmd/gw-run/internal/cli"
-	"github.com/gwsql/gw/internal/inspect"
 	"github.com/gwsql/gw/internal/task"
 	"github.com/gwsql/gw/internal/terminal"
 )
@@ -114,11 +113,7 @@ func namesInDatabase(ctx context.Context, cmd *cobra.Command, getenv func(string
 		return nil
 	}
 	defer db.Close()
-	found, err := db.Ask(ctx, lists[list], begun)
-	if err != nil {
-		return nil
-	}
-	rows, err := inspect.Decode[struct{ Name string }](found.Rows)
+	rows, _, err := cli.Rows[struct{ Name string }](db.Ask(ctx, lists[list], begun))
 	if err != nil {
 		return nil
 	}

@@ -99,37 +99,40 @@ func PrintLines[T any](out io.Writer, found inspect.Answer, asJSON bool, describ
 	return nil
 }
 
-// Page limits the rows of a list.
-type Page struct{ Limit int }
+// Pages is a list of which a part is printed.
+type Pages struct {
+	Listing
+	Limit int
+}
 
-// AddFlags adds --limit to the flags of a command.
-func (p *Page) AddFlags(cmd *cobra.Command) {
+// AddLimit adds --limit to the flags of a command.
+func (p *Pages) AddLimit(cmd *cobra.Command) {
 	cmd.Flags().IntVarP(&p.Limit, "limit", "n", 100, "maximum `number` of rows to show")
 }
 
-// Check refuses a page without rows.
-func (p Page) Check() error {
+// Run is Run of the list, of at least one row.
+func (p *Pages) Run(cmd *cobra.Command, env Env, print Printer) error {
 	if p.Limit < 1 {
 		return Usagef("--limit is %d, must be at least 1", p.Limit)
 	}
-	return nil
+	return p.Listing.Run(cmd, env, print)
 }
 
 // PrintPage prints the rows of a query that asked for one row more than the page has. If that row is there, it prints how to
 // see the next ones, after the last of this page: to stderr if the list is JSON.
-func PrintPage[T any](l Listing, p Page, found inspect.Answer, columns []terminal.Column[T], position func(last T) string, out, errOut io.Writer) error {
+func PrintPage[T any](p Pages, found inspect.Answer, columns []terminal.Column[T], position func(last T) string, out, errOut io.Writer) error {
 	isCut := len(found.Rows) > p.Limit
 	if isCut {
 		found.Rows = found.Rows[:p.Limit]
 	}
-	if err := PrintList(out, found, l.JSON, columns); err != nil || !isCut {
+	if err := PrintList(out, found, p.JSON, columns); err != nil || !isCut {
 		return err
 	}
 	last, err := inspect.Decode[T](found.Rows[len(found.Rows)-1:])
 	if err != nil {
 		return err
 	}
-	if l.JSON {
+	if p.JSON {
 		out = errOut
 	}
 	_, err = fmt.Fprintf(out, "There are more rows: --limit shows more of them, --after %s the next ones.\n", position(last[0]))

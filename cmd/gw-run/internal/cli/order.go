@@ -2,8 +2,8 @@ package cli
 
 import (
 	"context"
-	"errors"
 	"fmt"
+	"math"
 
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
@@ -37,11 +37,14 @@ func (o *Order) Command(env Env) *cobra.Command {
 	return cmd
 }
 
-// Exactly returns a check for the number of arguments.
-func Exactly(n int, question string) cobra.PositionalArgs {
+// Many is a number of arguments without a maximum.
+const Many = math.MaxInt
+
+// Arguments returns a check for the number of arguments, which asks a question.
+func Arguments(least, most int, question string) cobra.PositionalArgs {
 	return func(_ *cobra.Command, args []string) error {
-		if len(args) != n {
-			return usageError{errors.New(question)}
+		if len(args) < least || len(args) > most {
+			return Usagef("%s", question)
 		}
 		return nil
 	}

@@ -119,13 +119,18 @@ func (s *Session) Act(ctx context.Context, query string, args ...any) (found ins
 	return found, err
 }
 
+// Rows decodes the rows of an answer.
+func Rows[T any](found inspect.Answer, err error) ([]T, inspect.Answer, error) {
+	if err != nil {
+		return nil, found, err
+	}
+	rows, err := inspect.Decode[T](found.Rows)
+	return rows, found, err
+}
+
 // ActOnce is act for a query that returns one row with the column value, which may be null.
 func ActOnce[T any](ctx context.Context, s *Session, query string, args ...any) (value T, err error) {
-	found, err := s.Act(ctx, query, args...)
-	if err != nil {
-		return value, err
-	}
-	rows, err := inspect.Decode[struct{ Value T }](found.Rows)
+	rows, _, err := Rows[struct{ Value T }](s.Act(ctx, query, args...))
 	if err == nil && len(rows) != 1 {
 		err = fmt.Errorf("the database returned %d rows, not one", len(rows))
 	}

@@ -16,6 +16,8 @@ import (
 	"github.com/gwsql/gw/pkg/shim"
 )
 
+const demoKeyPrefix = "gw_demo:" // prefix of the keys of the demo's own jobs
+
 // demoAudience prints a line for each job that has run.
 type demoAudience struct {
 	out  io.Writer

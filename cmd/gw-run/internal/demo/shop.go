@@ -65,7 +65,7 @@ var shopParts = []struct{ open, close string }{
 
 // openShop makes what the shop needs: a limit with lanes, a schedule, whose first run is now, and history.
 func (s *demoStage) openShop(ctx context.Context) error {
-	s.hasShop = true
+	s.close = s.closeShop
 	for _, part := range shopParts {
 		if err := s.exec(ctx, "select from S."+part.open); err != nil {
 			return fmt.Errorf("open the demo's shop: %w", err)
@@ -100,9 +100,6 @@ func oneOf(names ...string) string { return names[rand.N(len(names))] }
 
 // closeShop removes what openShop has made; clear removes the jobs.
 func (s *demoStage) closeShop(ctx context.Context) error {
-	if !s.hasShop {
-		return nil
-	}
 	for _, part := range shopParts {
 		if err := s.exec(ctx, "select from S."+part.close); err != nil {
 			return fmt.Errorf("close the demo's shop: %w", err)

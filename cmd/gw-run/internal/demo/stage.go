@@ -13,16 +13,13 @@ import (
 	"github.com/gwsql/gw/internal/statement"
 )
 
-const (
-	demoKeyPrefix = "gw_demo:" // prefix of the keys of the demo's own jobs
-	clearTimeout  = 10 * time.Second
-)
+const clearTimeout = 10 * time.Second
 
 // demoStage is the table and trigger that the demo creates in a database to add jobs.
 type demoStage struct {
-	pool    *pgxpool.Pool
-	schema  string // of the queue
-	hasShop bool
+	pool   *pgxpool.Pool
+	schema string                          // of the queue
+	close  func(ctx context.Context) error // removes what else was made, nil for nothing
 }
 
 // build creates a table whose trigger enqueues a job for each row.
@@ -92,8 +89,10 @@ func (s *demoStage) clear(ctx context.Context) error {
 	if err := s.exec(ctx, "drop schema gw_demo cascade"); err != nil {
 		return fmt.Errorf("drop the demo's table: %w", err)
 	}
-	if err := s.closeShop(ctx); err != nil {
-		return err
+	if s.close != nil {
+		if err := s.close(ctx); err != nil {
+			return err
+		}
 	}
 	err := s.exec(ctx, `select S.remove_job(j.key) from S.jobs as j where j.key operator(pg_catalog.~~) '`+demoKeyPrefix+`%'`)
 	if err != nil {

@@ -1,20 +1,15 @@
 package jobs
 
 import (
-	"context"
 	"encoding/json"
 	"fmt"
 	"io"
 	"os"
 	"strings"
-	"time"
 
 	"github.com/spf13/cobra"
 
 	"github.com/gwsql/gw/cmd/gw-run/internal/cli"
-	"github.com/gwsql/gw/internal/inspect"
-	"github.com/gwsql/gw/internal/statement"
-	"github.com/gwsql/gw/internal/terminal"
 )
 
 const addHelp = `Adds a job and prints its id. The payload is JSON: as an argument, from a @file, or from stdin as -; the default is
@@ -40,18 +35,6 @@ const addExamples = `  gw-run add send_email '{"to": "you@example.com"}'
   gw-run add charge '{"order": 17}' --key charge:17 --once 1d
   gw-run add index '{"document": 5}' --key index:5 --debounce 5s --max-wait 1m`
 
-// add is a run of gw-run add.
-type add struct {
-	cli.Database
-	json                       bool
-	queue, runAt, key, keyMode string
-	in                         cli.Span
-	keyed                      keyedCall
-	maxAttempts, priority      int
-	flags                      []string
-	isGiven                    func(flag string) bool
-}
-
 func newAddCommand(env cli.Env) *cobra.Command {
 	a := &add{}
 	cmd := &cobra.Command{
@@ -61,19 +44,16 @@ func newAddCommand(env cli.Env) *cobra.Command {
 		Example: addExamples,
 		Args:    cobra.ArbitraryArgs,
 		RunE: func(cmd *cobra.Command, args []string) error {
-			if len(args) < 1 || len(args) > 2 {
+			switch {
+			case len(args) < 1 || len(args) > 2:
 				return cli.Usagef("add takes a task and a payload, not %d arguments", len(args))
-			}
-			if args[0] == "" {
+			case args[0] == "":
 				return cli.Usagef("the task name is empty")
-			}
-			if a.runAt != "" && a.in != "" {
+			case a.runAt != "" && a.in != "":
 				return cli.Usagef("--run-at and --in exclude each other")
-			}
-			if a.keyMode != "" && a.key == "" {
+			case a.keyMode != "" && a.key == "":
 				return cli.Usagef("--key-mode requires --key")
-			}
-			if a.key == "" && cmd.Flags().Changed("key") {
+			case a.key == "" && cmd.Flags().Changed("key"):
 				return cli.Usagef("the key is empty; without --key the job has none")
 			}
 			if err := a.keyed.check(a); err != nil {
@@ -131,51 +111,6 @@ func (a *add) run(cmd *cobra.Command, args []string) error {
 		return cli.PrintLines(cmd.OutOrStdout(), found, a.json, a.keyed.describe)
 	}
 	return cli.PrintLines(cmd.OutOrStdout(), found, a.json, a.describe)
-}
-
-// options returns the arguments of the job that a call by SQL takes.
-func (a *add) options() (flags, maxAttempts any) {
-	if len(a.flags) > 0 {
-		flags = a.flags
-	}
-	if a.isGiven("max-attempts") {
-		maxAttempts = int64(a.maxAttempts)
-	}
-	return flags, maxAttempts
-}
-
-// call adds the job. The row of add_job() has ids for its task and queue instead of names. The names are those of the call,
-// except for an existing job that unsafe_dedupe leaves unchanged.
-func (a *add) call(ctx context.Context, db *cli.Session, task string, payload any) (inspect.Answer, error) {
-	flags, maxAttempts := a.options()
-	return db.Ask(ctx, `
-		select a.id, S.job_state(a.run_at, a.attempts, a.max_attempts, a.locked_at) as state,
-		       case when a.revision operator(pg_catalog.=) 0 or k.task_identifier is null then $1::text else k.task_identifier end as task_identifier,
-		       case when a.revision operator(pg_catalog.=) 0 or k.task_identifier is null then $3::text else k.queue_name end as queue_name,
-		       a.key, a.priority, a.run_at, a.attempts, a.max_attempts, a.last_error, a.created_at, a.updated_at, a.locked_at,
-		       a.locked_by, a.revision, a.flags
-		  from S.add_job($1::text, $2::text::json, $3::text,
-		                 coalesce($4::text::timestamptz, pg_catalog.now() operator(pg_catalog.+) $5::text::interval),
-		                 $6::bigint::integer, $7::text, $8::bigint::integer, $9::text[], $10::text) as a
-		  left join S.jobs as k on k.id operator(pg_catalog.=) a.id and $10::text operator(pg_catalog.=) 'unsafe_dedupe'`,
-		task, payload, statement.OrNull(a.queue), statement.OrNull(a.runAt), statement.OrNull(a.in), maxAttempts, statement.OrNull(a.key),
-		int64(a.priority), flags, statement.OrNull(a.keyMode))
-}
-
-// describe returns what add_job() did, in one line.
-func (a *add) describe(j job, now time.Time) string {
-	what := "added"
-	switch {
-	case j.Revision > 0 && a.keyMode == "unsafe_dedupe":
-		what = "unchanged"
-	case j.Revision > 0:
-		what = "replaced"
-	}
-	text := fmt.Sprintf("Job %d %s: %s", j.ID, what, j.State)
-	if when := j.when(now); j.State != "ready" && when != "" {
-		text += " " + when
-	}
-	return terminal.Printable(text)
 }
 
 // readPayload returns the payload: the argument itself, the content of a @file, or stdin for -.

@@ -45,11 +45,7 @@ func warnOfTask(ctx context.Context, db *cli.Session, task string, errOut io.Wri
 // servedTasks returns the tasks of the registered workers that were seen recently. They are not known if there is no such
 // worker, because workers of Graphile Worker do not register, or if one of them has no list of its tasks.
 func servedTasks(ctx context.Context, db *cli.Session) (tasks []string, known bool) {
-	found, err := db.Ask(ctx, `select w.* from S.list_workers(max_rows => 1000, pages => 0) as w where w.is_registered`)
-	if err != nil {
-		return nil, false
-	}
-	workers, err := inspect.Decode[inspect.Worker](found.Rows)
+	workers, found, err := cli.Rows[inspect.Worker](db.Ask(ctx, `select w.* from S.list_workers(max_rows => 1000, pages => 0) as w where w.is_registered`))
 	if err != nil {
 		return nil, false
 	}

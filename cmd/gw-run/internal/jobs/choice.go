@@ -11,7 +11,6 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/gwsql/gw/cmd/gw-run/internal/cli"
-	"github.com/gwsql/gw/internal/inspect"
 	"github.com/gwsql/gw/internal/statement"
 )
 
@@ -66,13 +65,9 @@ func newChoiceCommand[T any](
 			return err
 		}
 		return l.Run(cmd, env, func(ctx context.Context, db *cli.Session, out, _ io.Writer) error {
-			found, err := db.Ask(ctx, query, c.ids, statement.OrNull(c.key))
+			rows, found, err := cli.Rows[T](db.Ask(ctx, query, c.ids, statement.OrNull(c.key)))
 			if err != nil {
 				return fmt.Errorf("%s: %w", failed, err)
-			}
-			rows, err := inspect.Decode[T](found.Rows)
-			if err != nil {
-				return err
 			}
 			if l.JSON {
 				err = cli.PrintJSON(out, found)

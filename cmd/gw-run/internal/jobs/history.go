@@ -51,17 +51,13 @@ type historyFilter struct {
 
 func newHistoryCommand(env cli.Env) *cobra.Command {
 	var (
-		l cli.Listing
-		p cli.Page
+		p cli.Pages
 		f historyFilter
 	)
 	cmd := &cobra.Command{
 		Use: "history [ID...]", Short: "Show attempts and ends of jobs, also of those that have gone", Long: historyHelp, Example: historyExamples,
 		Args: cobra.ArbitraryArgs,
 		RunE: func(cmd *cobra.Command, args []string) error {
-			if err := p.Check(); err != nil {
-				return err
-			}
 			ids, err := jobIDs(args)
 			if err != nil {
 				return err
@@ -72,11 +68,11 @@ func newHistoryCommand(env cli.Env) *cobra.Command {
 			if f.since < 0 {
 				return cli.Usagef("--since is %s, must not be negative", f.since)
 			}
-			return l.Run(cmd, env, func(ctx context.Context, db *cli.Session, out, errOut io.Writer) error {
+			return p.Run(cmd, env, func(ctx context.Context, db *cli.Session, out, errOut io.Writer) error {
 				if len(ids) > 0 {
-					return jobHistories(ctx, db, l, ids, out)
+					return jobHistories(ctx, db, ids, p.JSON, out)
 				}
-				return listHistory(ctx, db, l, p, f, out, errOut)
+				return listHistory(ctx, db, p, f, out, errOut)
 			})
 		},
 	}
@@ -87,14 +83,14 @@ func newHistoryCommand(env cli.Env) *cobra.Command {
 	flags.BoolVar(&f.failures, "failures", false, "only failed, permanently_failed and recovered attempts")
 	flags.StringVar(&f.worker, "worker", "", "only of the `worker` with this id")
 	flags.DurationVar(&f.since, "since", 0, "only what ended within this `time` before now, such as 24h (default: all that is kept)")
-	p.AddFlags(cmd)
+	p.AddLimit(cmd)
 	flags.StringVar(&f.after, "after", "", "only rows after this `position`, as the end of a page prints it")
-	l.AddFlags(cmd, env.Getenv)
+	p.AddFlags(cmd, env.Getenv)
 	return cmd
 }
 
 // jobHistories prints the histories of jobs.
-func jobHistories(ctx context.Context, db *cli.Session, l cli.Listing, ids []int64, out io.Writer) error {
+func jobHistories(ctx context.Context, db *cli.Session, ids []int64, asJSON bool, out io.Writer) error {
 	found, err := db.Ask(ctx, `
 		select u.id as job_id, h.*
 		  from pg_catalog.unnest($1::bigint[]) with ordinality as u (id, place)
@@ -103,10 +99,10 @@ func jobHistories(ctx context.Context, db *cli.Session, l cli.Listing, ids []int
 	if err != nil {
 		return fmt.Errorf("read the history: %w", err)
 	}
-	return cli.PrintList(out, found, l.JSON, historyColumns)
+	return cli.PrintList(out, found, asJSON, historyColumns)
 }
 
-func listHistory(ctx context.Context, db *cli.Session, l cli.Listing, p cli.Page, f historyFilter, out, errOut io.Writer) error {
+func listHistory(ctx context.Context, db *cli.Session, p cli.Pages, f historyFilter, out, errOut io.Writer) error {
 	var beforeAt, beforeID any
 	if f.after != "" {
 		at, id, ok := strings.Cut(f.after, "/")
@@ -132,5 +128,5 @@ func listHistory(ctx context.Context, db *cli.Session, l cli.Listing, p cli.Page
 	position := func(last inspect.Attempt) string {
 		return last.EndedAt.UTC().Format(time.RFC3339Nano) + "/" + fmt.Sprint(last.JobID)
 	}
-	return cli.PrintPage(l, p, found, historyColumns, position, out, errOut)
+	return cli.PrintPage(p, found, historyColumns, position, out, errOut)
 }

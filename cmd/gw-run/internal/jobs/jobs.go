@@ -30,9 +30,8 @@ const jobsExamples = `  gw-run jobs --state failed --newer-than 1d
 
 func newJobsCommand(env cli.Env) *cobra.Command {
 	var (
-		l     cli.Listing
 		which selection
-		p     cli.Page
+		p     cli.Pages
 		after int64
 	)
 	cmd := &cobra.Command{
@@ -42,23 +41,20 @@ func newJobsCommand(env cli.Env) *cobra.Command {
 		Example: jobsExamples,
 		Args:    cli.NoArguments,
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			if err := p.Check(); err != nil {
-				return err
-			}
-			return l.Run(cmd, env, func(ctx context.Context, db *cli.Session, out, errOut io.Writer) error {
+			return p.Run(cmd, env, func(ctx context.Context, db *cli.Session, out, errOut io.Writer) error {
 				args := append(which.Arguments(), after, p.Limit+1)
 				found, err := db.Ask(ctx, `
 					select l.* from S.list_jobs(`+operate.Conditions(1)+`, null::bigint[], $7::bigint, $8::integer) as l order by l.id`, args...)
 				if err != nil {
 					return fmt.Errorf("list jobs: %w", err)
 				}
-				return cli.PrintPage(l, p, found, jobColumns, func(last job) string { return fmt.Sprint(last.ID) }, out, errOut)
+				return cli.PrintPage(p, found, jobColumns, func(last job) string { return fmt.Sprint(last.ID) }, out, errOut)
 			})
 		},
 	}
 	which.addFlags(cmd)
-	p.AddFlags(cmd)
+	p.AddLimit(cmd)
 	cmd.Flags().Int64Var(&after, "after", 0, "only jobs with a higher `id`")
-	l.AddFlags(cmd, env.Getenv)
+	p.AddFlags(cmd, env.Getenv)
 	return cmd
 }

@@ -85,13 +85,9 @@ func describeJob(out io.Writer, j job, now time.Time) error {
 // describeAttempts prints the recorded attempts of a job, if there are any.
 func describeAttempts(ctx context.Context, db *cli.Session, id int64, out io.Writer) error {
 	var b bytes.Buffer
-	found, err := db.Ask(ctx, `select h.* from S.job_history($1::bigint) as h order by h.ended_at, h.attempt`, id)
+	attempts, found, err := cli.Rows[inspect.Attempt](db.Ask(ctx, `select h.* from S.job_history($1::bigint) as h order by h.ended_at, h.attempt`, id))
 	if err != nil {
 		return fmt.Errorf("read the history: %w", err)
-	}
-	attempts, err := inspect.Decode[inspect.Attempt](found.Rows)
-	if err != nil {
-		return err
 	}
 	var lines []string
 	for _, a := range attempts {

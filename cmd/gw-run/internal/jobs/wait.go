@@ -13,7 +13,6 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/gwsql/gw/cmd/gw-run/internal/cli"
-	"github.com/gwsql/gw/internal/inspect"
 	"github.com/gwsql/gw/internal/terminal"
 )
 
@@ -46,11 +45,8 @@ func newWaitCommand(env cli.Env) *cobra.Command {
 	w := &wait{}
 	cmd := &cobra.Command{
 		Use: "wait ID...", Short: "Wait until jobs have ended", Long: waitHelp, Example: waitExamples,
-		Args: cobra.ArbitraryArgs,
+		Args: cli.Arguments(1, cli.Many, "which jobs? Give their ids, as gw-run add prints them"),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			if len(args) == 0 {
-				return cli.Usagef("which jobs? Give their ids, as gw-run add prints them")
-			}
 			ids, err := jobIDs(args)
 			if err != nil {
 				return err
@@ -109,13 +105,9 @@ func (w *wait) run(ctx context.Context, db *cli.Session, out io.Writer, ids []in
 	awaitEnds(ctx, db, ids)
 	failed := 0
 	for pause := shortWaitPause; ; pause = min(pause*3/2, longWaitPause) {
-		found, err := db.Ask(ctx, `select r.id, r.state, r.error, r.result, r.ended_at from S.job_results($1::bigint[]) as r`, ids)
+		ends, found, err := cli.Rows[jobEnd](db.Ask(ctx, `select r.id, r.state, r.error, r.result, r.ended_at from S.job_results($1::bigint[]) as r`, ids))
 		if err != nil {
 			return fmt.Errorf("wait: %w", err)
-		}
-		ends, err := inspect.Decode[jobEnd](found.Rows)
-		if err != nil {
-			return err
 		}
 		err = cli.PrintLines(out, found, w.JSON, func(end jobEnd, _ time.Time) string { return terminal.Printable(end.String()) })
 		if err != nil {

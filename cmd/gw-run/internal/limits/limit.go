@@ -90,7 +90,7 @@ func newLimitSetCommand(env cli.Env) *cobra.Command {
 	)
 	o := &cli.Order{Cobra: cobra.Command{
 		Use: "set NAME", Short: "Create or change a limit", Long: limitSetHelp, Example: limitSetExamples,
-		Args: cli.Exactly(1, "which limit? Give one name"),
+		Args: cli.Arguments(1, 1, "which limit? Give one name"),
 	}}
 	flags := o.Cobra.Flags()
 	flags.StringArrayVarP(&tasks, "task", "t", nil, "`task` to which the limit applies; may be repeated (default: all)")
@@ -115,7 +115,7 @@ func newLimitDropCommand(env cli.Env) *cobra.Command {
 	o := &cli.Order{
 		Cobra: cobra.Command{
 			Use: "drop NAME", Short: "Drop a limit", Long: limitDropHelp, Example: "  gw-run limit drop api",
-			Args: cli.Exactly(1, "which limit? Give one name, as gw-run limit list shows it"),
+			Args: cli.Arguments(1, 1, "which limit? Give one name, as gw-run limit list shows it"),
 		},
 		Call: func(ctx context.Context, db *cli.Session, _ *pflag.FlagSet, args []string) (string, error) {
 			_, err := db.Act(ctx, `select S.drop_limit($1::text)`, args[0])
@@ -129,7 +129,7 @@ func newLimitOverrideCommand(env cli.Env) *cobra.Command {
 	var n numbers
 	o := &cli.Order{Cobra: cobra.Command{
 		Use: "override NAME LANE", Short: "Give one lane of a limit its own numbers", Long: limitOverrideHelp, Example: limitOverrideExamples,
-		Args: cli.Exactly(2, "which lane? Give the name of a limit and the lane, as gw-run limit lanes NAME shows it"),
+		Args: cli.Arguments(2, 2, "which lane? Give the name of a limit and the lane, as gw-run limit lanes NAME shows it"),
 	}}
 	n.addFlags(o.Cobra.Flags())
 	o.Call = func(ctx context.Context, db *cli.Session, flags *pflag.FlagSet, args []string) (string, error) {
@@ -150,12 +150,7 @@ func newLimitOpenCommand(env cli.Env) *cobra.Command {
 	o := &cli.Order{
 		Cobra: cobra.Command{
 			Use: "open NAME [LANE]", Short: "Open lanes that workers have closed", Long: limitOpenHelp, Example: limitOpenExamples,
-			Args: func(_ *cobra.Command, args []string) error {
-				if len(args) != 1 && len(args) != 2 {
-					return cli.Usagef("which lane? Give the name of a limit and the lane, as gw-run limit lanes NAME shows it")
-				}
-				return nil
-			},
+			Args: cli.Arguments(1, 2, "which lane? Give the name of a limit and the lane, as gw-run limit lanes NAME shows it"),
 		},
 		Call: func(ctx context.Context, db *cli.Session, _ *pflag.FlagSet, args []string) (string, error) {
 			which := &target{limit: cli.Condition(args[0])}

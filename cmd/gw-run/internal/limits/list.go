@@ -37,22 +37,15 @@ func laneName(l inspect.Lane) string {
 	if l.IsTotal {
 		return "(all)"
 	}
-	return textOf(l.Key)
+	return orEmpty(l.Key)
 }
 
-func textOf(text *string) string {
-	if text == nil {
+// orEmpty formats a value that may be absent.
+func orEmpty[T any](value *T) string {
+	if value == nil {
 		return ""
 	}
-	return *text
-}
-
-// numberOf formats a number that may be absent.
-func numberOf(n *int64) string {
-	if n == nil {
-		return ""
-	}
-	return fmt.Sprint(*n)
+	return fmt.Sprint(*value)
 }
 
 // rateOf formats a rate, such as "100 per 00:01:00, burst 10".
@@ -71,8 +64,8 @@ var limitColumns = []terminal.Column[inspect.Limit]{
 	{Title: "LIMIT", Cell: func(l inspect.Limit, _ time.Time) string { return l.Name }},
 	{Title: "TASKS", Cell: func(l inspect.Limit, _ time.Time) string { return strings.Join(l.Tasks, ", ") }},
 	{Title: "BY", Cell: func(l inspect.Limit, _ time.Time) string { return l.By }},
-	{Title: "MAX RUNNING", Numbers: true, Cell: func(l inspect.Limit, _ time.Time) string { return numberOf(l.MaxRunning) }},
-	{Title: "TOTAL", Numbers: true, Cell: func(l inspect.Limit, _ time.Time) string { return numberOf(l.TotalRunning) }},
+	{Title: "MAX RUNNING", Numbers: true, Cell: func(l inspect.Limit, _ time.Time) string { return orEmpty(l.MaxRunning) }},
+	{Title: "TOTAL", Numbers: true, Cell: func(l inspect.Limit, _ time.Time) string { return orEmpty(l.TotalRunning) }},
 	{Title: "RATE", Cell: func(l inspect.Limit, _ time.Time) string { return rateOf(l.Rate, l.Per, l.Burst) }},
 	{Title: "FAIR", Cell: func(l inspect.Limit, _ time.Time) string { return cli.Yes(l.Fair) }},
 	{Title: "LANES", Numbers: true, Cell: func(l inspect.Limit, _ time.Time) string { return fmt.Sprint(l.Lanes) }},
@@ -92,7 +85,7 @@ func waiting(jobs int64, more bool) string {
 
 var laneColumns = []terminal.Column[inspect.Lane]{
 	{Title: "LANE", Cell: func(l inspect.Lane, _ time.Time) string { return laneName(l) }},
-	{Title: "MAX RUNNING", Numbers: true, Cell: func(l inspect.Lane, _ time.Time) string { return numberOf(l.MaxRunning) }},
+	{Title: "MAX RUNNING", Numbers: true, Cell: func(l inspect.Lane, _ time.Time) string { return orEmpty(l.MaxRunning) }},
 	{Title: "RATE", Cell: func(l inspect.Lane, _ time.Time) string { return rateOf(l.Rate, l.Per, l.Burst) }},
 	{Title: "RUNNING", Numbers: true, Cell: func(l inspect.Lane, _ time.Time) string { return fmt.Sprint(l.Running) }},
 	{Title: "WAITING", Numbers: true, Cell: func(l inspect.Lane, _ time.Time) string { return waiting(l.Waiting, l.MoreWaiting) }},
@@ -114,8 +107,7 @@ func newLimitListCommand(env cli.Env) *cobra.Command {
 
 func newLimitLanesCommand(env cli.Env) *cobra.Command {
 	var (
-		l     cli.Listing
-		p     cli.Page
+		p     cli.Pages
 		after string
 	)
 	cmd := &cobra.Command{
@@ -123,23 +115,20 @@ func newLimitLanesCommand(env cli.Env) *cobra.Command {
 		Short:   "List the lanes of a limit",
 		Long:    limitLanesHelp,
 		Example: limitLanesExamples,
-		Args:    cli.Exactly(1, "the lanes of which limit? Give one name, as gw-run limit list shows it"),
+		Args:    cli.Arguments(1, 1, "the lanes of which limit? Give one name, as gw-run limit list shows it"),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			if err := p.Check(); err != nil {
-				return err
-			}
-			return l.Run(cmd, env, func(ctx context.Context, db *cli.Session, out, errOut io.Writer) error {
-				return listLanes(ctx, db, l, p, args[0], after, out, errOut)
+			return p.Run(cmd, env, func(ctx context.Context, db *cli.Session, out, errOut io.Writer) error {
+				return listLanes(ctx, db, p, args[0], after, out, errOut)
 			})
 		},
 	}
-	p.AddFlags(cmd)
+	p.AddLimit(cmd)
 	cmd.Flags().StringVar(&after, "after", "", "only lanes after this `lane`")
-	l.AddFlags(cmd, env.Getenv)
+	p.AddFlags(cmd, env.Getenv)
 	return cmd
 }
 
-func listLanes(ctx context.Context, db *cli.Session, l cli.Listing, p cli.Page, limit, after string, out, errOut io.Writer) error {
+func listLanes(ctx context.Context, db *cli.Session, p cli.Pages, limit, after string, out, errOut io.Writer) error {
 	known, err := db.Ask(ctx, `select from S.list_limits(count_waiting => false) as l where l.name operator(pg_catalog.=) $1::text`, limit)
 	if err != nil {
 		return fmt.Errorf("list lanes: %w", err)
@@ -147,26 +136,22 @@ func listLanes(ctx context.Context, db *cli.Session, l cli.Listing, p cli.Page, 
 	if len(known.Rows) == 0 {
 		return fmt.Errorf("there is no limit %q", limit)
 	}
-	var first inspect.Answer // the lanes that start no job
+	var (
+		inFront []inspect.Lane // the lanes that start no job
+		first   inspect.Answer
+	)
 	if after == "" {
-		first, err = db.Ask(ctx, `select l.* from S.list_lanes($1::text, max_rows => $2::integer, barred => true) as l`, limit, p.Limit/2)
+		inFront, first, err = cli.Rows[inspect.Lane](db.Ask(ctx, `
+			select l.* from S.list_lanes($1::text, max_rows => $2::integer, barred => true) as l`, limit, p.Limit/2))
 		if err != nil {
 			return fmt.Errorf("list lanes: %w", err)
 		}
 	}
-	found, err := db.Ask(ctx, `
+	lanes, found, err := cli.Rows[inspect.Lane](db.Ask(ctx, `
 		select l.* from S.list_lanes($1::text, $2::text, $3::integer) as l order by l.lane nulls first, l.is_total`,
-		limit, statement.OrNull(after), p.Limit+1)
+		limit, statement.OrNull(after), p.Limit+1))
 	if err != nil {
 		return fmt.Errorf("list lanes: %w", err)
-	}
-	lanes, err := inspect.Decode[inspect.Lane](found.Rows)
-	if err != nil {
-		return err
-	}
-	inFront, err := inspect.Decode[inspect.Lane](first.Rows)
-	if err != nil {
-		return err
 	}
 	rows, last := first.Rows, ""
 	for i, lane := range lanes {
@@ -176,8 +161,8 @@ func listLanes(ctx context.Context, db *cli.Session, l cli.Listing, p cli.Page, 
 		if rows = append(rows, found.Rows[i]); len(rows) > p.Limit {
 			break // this row only shows that there are more
 		}
-		last = textOf(lane.Key)
+		last = orEmpty(lane.Key)
 	}
-	return cli.PrintPage(l, p, inspect.Answer{Rows: rows, Now: found.Now}, laneColumns,
+	return cli.PrintPage(p, inspect.Answer{Rows: rows, Now: found.Now}, laneColumns,
 		func(inspect.Lane) string { return cli.ShellWord(last) }, out, errOut)
 }

@@ -67,13 +67,9 @@ func newDoctorCommand(env cli.Env) *cobra.Command {
 
 // examine prints the findings of doctor() and returns the index in severities of the most severe one.
 func examine(ctx context.Context, db *cli.Session, asJSON bool, out io.Writer) (worst int, err error) {
-	found, err := db.Ask(ctx, `select d.* from S.doctor() as d`)
+	findings, found, err := cli.Rows[inspect.Finding](db.Ask(ctx, `select d.* from S.doctor() as d`))
 	if err != nil {
 		return 0, fmt.Errorf("examine the queue: %w", err)
-	}
-	findings, err := inspect.Decode[inspect.Finding](found.Rows)
-	if err != nil {
-		return 0, err
 	}
 	worst = len(severities)
 	for _, f := range findings {

@@ -9,7 +9,6 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/gwsql/gw/cmd/gw-run/internal/cli"
-	"github.com/gwsql/gw/internal/inspect"
 	"github.com/gwsql/gw/internal/terminal"
 )
 
@@ -44,14 +43,10 @@ func newDrainCommand(env cli.Env) *cobra.Command {
 }
 
 func (d *drain) run(ctx context.Context, db *cli.Session, cmd *cobra.Command, ids []string) error {
-	found, err := db.Act(ctx, `
-		select u.id as worker_id, S.drain_worker(u.id, $2::boolean) as is_registered from pg_catalog.unnest($1::text[]) as u (id)`, ids, !d.undo)
+	workers, found, err := cli.Rows[drained](db.Act(ctx, `
+		select u.id as worker_id, S.drain_worker(u.id, $2::boolean) as is_registered from pg_catalog.unnest($1::text[]) as u (id)`, ids, !d.undo))
 	if err != nil {
 		return fmt.Errorf("drain workers: %w", err)
-	}
-	workers, err := inspect.Decode[drained](found.Rows)
-	if err != nil {
-		return err
 	}
 	unknown := slices.DeleteFunc(slices.Clone(workers), func(w drained) bool { return w.IsRegistered })
 	err = cli.PrintLines(cmd.OutOrStdout(), found, d.JSON, d.said)

@@ -150,11 +150,7 @@ func (h *healthcheck) schemaVersion(ctx context.Context, db *cli.Session) (strin
 
 // critical returns an error if doctor() has a critical finding.
 func (h *healthcheck) critical(ctx context.Context, db *cli.Session) (string, error) {
-	found, err := db.Ask(ctx, `select d.* from S.doctor() as d where d.severity operator(pg_catalog.=) 'critical'`)
-	if err != nil {
-		return "", err
-	}
-	findings, err := inspect.Decode[inspect.Finding](found.Rows)
+	findings, _, err := cli.Rows[inspect.Finding](db.Ask(ctx, `select d.* from S.doctor() as d where d.severity operator(pg_catalog.=) 'critical'`))
 	if err != nil {
 		return "", err
 	}

@@ -23,26 +23,22 @@ type names[T any] struct {
 
 func (n names[T]) command(env cli.Env) *cobra.Command {
 	var (
-		l     cli.Listing
-		p     cli.Page
+		p     cli.Pages
 		after string
 		cmd   = &n.cobra
 	)
 	cmd.Args = cli.NoArguments
 	cmd.RunE = func(cmd *cobra.Command, _ []string) error {
-		if err := p.Check(); err != nil {
-			return err
-		}
-		return l.Run(cmd, env, func(ctx context.Context, db *cli.Session, out, errOut io.Writer) error {
+		return p.Run(cmd, env, func(ctx context.Context, db *cli.Session, out, errOut io.Writer) error {
 			found, err := db.Ask(ctx, n.query, statement.OrNull(after), p.Limit+1)
 			if err != nil {
 				return fmt.Errorf("list %s: %w", cmd.Name(), err)
 			}
-			return cli.PrintPage(l, p, found, n.columns, func(last T) string { return cli.ShellWord(n.name(last)) }, out, errOut)
+			return cli.PrintPage(p, found, n.columns, func(last T) string { return cli.ShellWord(n.name(last)) }, out, errOut)
 		})
 	}
-	p.AddFlags(cmd)
+	p.AddLimit(cmd)
 	cmd.Flags().StringVar(&after, "after", "", fmt.Sprintf("only names after this `%s`", n.after))
-	l.AddFlags(cmd, env.Getenv)
+	p.AddFlags(cmd, env.Getenv)
 	return cmd
 }

@@ -55,13 +55,9 @@ func newUnlockCommand(env cli.Env) *cobra.Command {
 }
 
 func (u *unlock) run(ctx context.Context, db *cli.Session, cmd *cobra.Command, ids []string) error {
-	found, err := db.Ask(ctx, held+` order by w.worker_id`, ids)
+	workers, found, err := cli.Rows[unlocked](db.Ask(ctx, held+` order by w.worker_id`, ids))
 	if err != nil {
 		return fmt.Errorf("look at workers: %w", err)
-	}
-	workers, err := inspect.Decode[unlocked](found.Rows)
-	if err != nil {
-		return err
 	}
 	known := slices.DeleteFunc(slices.Clone(workers), func(w unlocked) bool { return !w.IsKnown })
 	if len(known) > 0 {

@@ -16,11 +16,8 @@ func (w *workerIDs) command(
 	env cli.Env, cmd cobra.Command, act func(context.Context, *cli.Session, *cobra.Command, []string) error,
 ) *cobra.Command {
 	cmd.Use += " WORKER..."
-	cmd.Args = cobra.ArbitraryArgs
+	cmd.Args = cli.Arguments(1, cli.Many, "which workers? Give their ids, as gw-run workers shows them")
 	cmd.RunE = func(cmd *cobra.Command, args []string) error {
-		if len(args) == 0 {
-			return cli.Usagef("which workers? Give their ids, as gw-run workers shows them")
-		}
 		return w.With(cmd, env, func(ctx context.Context, db *cli.Session) error { return act(ctx, db, cmd, args) })
 	}
 	w.AddFlags(&cmd, env.Getenv)

@@ -2,68 +2,44 @@ package worker
 
 import (
 	"errors"
-	"path/filepath"
 
 	"github.com/spf13/pflag"
 
 	"github.com/gwsql/gw/internal/config"
 	"github.com/gwsql/gw/internal/connection"
-	"github.com/gwsql/gw/internal/serve"
 )
 
-// findConfig returns the config file: the one that was given, otherwise gw.yaml beside the folder of tasks.
-func (o *Options) findConfig(getenv func(string) string) serve.ConfigFile {
-	if o.configPath != "" {
-		return serve.ConfigFile{Path: o.configPath, Getenv: getenv}
-	}
-	return serve.ConfigFile{Path: o.besideTasks("gw.yaml"), Optional: true, Getenv: getenv}
-}
-
-// findCrontab returns the crontab file: the one that was given, otherwise the file crontab beside the folder of tasks.
-func (o *Options) findCrontab() serve.CrontabFile {
-	if o.crontab != "" {
-		return serve.CrontabFile{Path: o.crontab}
-	}
-	return serve.CrontabFile{Path: o.besideTasks("crontab"), Optional: true}
-}
-
-// besideTasks returns the path of a file beside the folder of tasks.
-func (o *Options) besideTasks(name string) string {
-	return filepath.Join(filepath.Dir(filepath.Clean(o.worker.Tasks.Path)), name)
-}
+// fileSettings are the settings that the config file gives, by the name of their flag.
+type fileSettings map[string]config.Setting
 
 // takeFile applies the settings of the config file that neither flags nor the environment set.
-func (o *Options) takeFile(flags *pflag.FlagSet, given func(flag string) bool) error {
-	o.fromFile = make(map[string]config.Setting)
-	o.worker.Tasks.Optional = !flags.Changed("tasks")
+func takeFile(settings []config.Setting, flags *pflag.FlagSet, given func(flag string) bool) (fileSettings, error) {
+	taken := make(fileSettings)
 	var problems []error
-	for _, setting := range o.worker.File.Settings {
+	for _, setting := range settings {
 		flag := setting.Key.Flag
 		if given(flag) {
 			continue
 		}
-		o.fromFile[flag] = setting
+		taken[flag] = setting
 		if err := flags.Lookup(flag).Value.Set(setting.Value); err != nil {
 			problems = append(problems, config.Problem{Position: setting.Position, Message: setting.Key.Name + " " + err.Error()})
 		}
-		if flag == "tasks" {
-			o.worker.Tasks.Optional = false
-		}
 	}
-	return errors.Join(problems...)
+	return taken, errors.Join(problems...)
 }
 
 // name returns the name of a setting in its source: the position and key in the config file, otherwise the flag.
-func (o *Options) name(flag string) string {
-	if setting, ok := o.fromFile[flag]; ok {
+func (s fileSettings) name(flag string) string {
+	if setting, ok := s[flag]; ok {
 		return setting.Position.String() + ": " + setting.Key.Name
 	}
 	return "--" + flag
 }
 
 // connectionFrom finds the connection that a setting or the environment gives.
-func (o *Options) connectionFrom(flag, given string, getenv func(string) string) (string, error) {
-	setting, ok := o.fromFile[flag]
+func (s fileSettings) connectionFrom(flag, given string, getenv func(string) string) (string, error) {
+	setting, ok := s[flag]
 	if !ok {
 		return connection.Find(given, "--"+flag, getenv)
 	}
@@ -81,16 +57,16 @@ func (o *Options) connectionFrom(flag, given string, getenv func(string) string)
 
 // shown returns the value of a setting for a message: as written in the config file, before variables are expanded, if it
 // comes from there.
-func (o *Options) shown(flag, value string) string {
-	if setting, ok := o.fromFile[flag]; ok {
+func (s fileSettings) shown(flag, value string) string {
+	if setting, ok := s[flag]; ok {
 		return setting.Text.Written
 	}
 	return value
 }
 
 // wrong returns an error about a setting, with the setting's name in its source.
-func (o *Options) wrong(flag, message string) error {
-	if setting, ok := o.fromFile[flag]; ok {
+func (s fileSettings) wrong(flag, message string) error {
+	if setting, ok := s[flag]; ok {
 		return config.Problem{Position: setting.Position, Message: setting.Key.Name + " " + message}
 	}
 	return errors.New("--" + flag + " " + message)

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+	"path/filepath"
 	"strconv"
 	"strings"
 	"time"
@@ -37,8 +38,8 @@ type Options struct {
 	offline    bool            // the command needs no database
 
 	// After Complete:
-	level    slog.Level                // logLevel
-	fromFile map[string]config.Setting // the settings from the config file, by the name of their flag
+	level    slog.Level // logLevel
+	fromFile fileSettings
 }
 
 // NewOptions returns the options without flags.
@@ -79,7 +80,7 @@ func (o *Options) AddFlags(flags *pflag.FlagSet, getenv func(string) string) {
 	flags.SortFlags = false
 }
 
-// Complete applies the environment and the config file where no flag is given, and returns all problems: as a [usageError],
+// Complete applies the environment and the config file where no flag is given, and returns all problems: as an error of usage,
 // unless one of them is in the file.
 func (o *Options) Complete(flags *pflag.FlagSet, getenv func(string) string) (err error) {
 	o.worker.Config = o.findConfig(getenv)
@@ -87,7 +88,10 @@ func (o *Options) Complete(flags *pflag.FlagSet, getenv func(string) string) (er
 		return err
 	}
 	given := o.takeEnvironment(flags, getenv)
-	err = errors.Join(o.takeFile(flags, given), o.check(getenv))
+	o.fromFile, err = takeFile(o.worker.File.Settings, flags, given)
+	_, hasTasks := o.fromFile["tasks"]
+	o.worker.Tasks.Optional = !hasTasks && !flags.Changed("tasks")
+	err = errors.Join(err, o.check(getenv))
 	if err == nil {
 		o.worker.Schema, o.worker.Crontab = o.Database.Schema, o.findCrontab()
 		return o.connections()
@@ -96,6 +100,27 @@ func (o *Options) Complete(flags *pflag.FlagSet, getenv func(string) string) (er
 		return err
 	}
 	return cli.AsUsage(err)
+}
+
+// findConfig returns the config file: the one that was given, otherwise gw.yaml beside the folder of tasks.
+func (o *Options) findConfig(getenv func(string) string) serve.ConfigFile {
+	if o.configPath != "" {
+		return serve.ConfigFile{Path: o.configPath, Getenv: getenv}
+	}
+	return serve.ConfigFile{Path: o.besideTasks("gw.yaml"), Optional: true, Getenv: getenv}
+}
+
+// findCrontab returns the crontab file: the one that was given, otherwise the file crontab beside the folder of tasks.
+func (o *Options) findCrontab() serve.CrontabFile {
+	if o.crontab != "" {
+		return serve.CrontabFile{Path: o.crontab}
+	}
+	return serve.CrontabFile{Path: o.besideTasks("crontab"), Optional: true}
+}
+
+// besideTasks returns the path of a file beside the folder of tasks.
+func (o *Options) besideTasks(name string) string {
+	return filepath.Join(filepath.Dir(filepath.Clean(o.worker.Tasks.Path)), name)
 }
 
 // takeEnvironment applies the environment where no flag is given. It returns a function that reports whether a setting is
@@ -118,7 +143,7 @@ func (o *Options) takeEnvironment(flags *pflag.FlagSet, getenv func(string) stri
 func (o *Options) check(getenv func(string) string) error {
 	var problems []error
 	refuse := func(flag, format string, args ...any) {
-		problems = append(problems, o.wrong(flag, fmt.Sprintf(format, args...)))
+		problems = append(problems, o.fromFile.wrong(flag, fmt.Sprintf(format, args...)))
 	}
 	o.checkExclusions(refuse)
 	if o.worker.Jobs < 1 {
@@ -131,10 +156,10 @@ func (o *Options) check(getenv func(string) string) error {
 		refuse("max-pool-size", "is %d, must be at most %d", o.poolSize, config.Most)
 	}
 	if o.poolSize < 2 {
-		refuse("max-pool-size", "is %s, must be at least 2", o.shown("max-pool-size", strconv.Itoa(o.poolSize)))
+		refuse("max-pool-size", "is %s, must be at least 2", o.fromFile.shown("max-pool-size", strconv.Itoa(o.poolSize)))
 	}
 	if o.worker.HTTP != "" && !strings.Contains(o.worker.HTTP, ":") {
-		refuse("http", "is %q, which has no port; write :9464 or 127.0.0.1:9464", o.shown("http", o.worker.HTTP))
+		refuse("http", "is %q, which has no port; write :9464 or 127.0.0.1:9464", o.fromFile.shown("http", o.worker.HTTP))
 	}
 	if o.ui != "" {
 		o.console.Address, o.console.Schema = o.ui, o.Database.Schema
@@ -150,21 +175,21 @@ func (o *Options) check(getenv func(string) string) error {
 		refuse("grace", "is %s, must be at most %.0fh", o.worker.Grace, config.LongestTime.Hours())
 	}
 	if o.logFormat != "text" && o.logFormat != "json" {
-		refuse("log-format", "is %q, must be text or json", o.shown("log-format", o.logFormat))
+		refuse("log-format", "is %q, must be text or json", o.fromFile.shown("log-format", o.logFormat))
 	}
 	if err := o.level.UnmarshalText([]byte(o.logLevel)); err != nil {
-		refuse("log-level", "is %q, must be debug, info, warn or error", o.shown("log-level", o.logLevel))
+		refuse("log-level", "is %q, must be debug, info, warn or error", o.fromFile.shown("log-level", o.logLevel))
 	}
 	if o.Database.Schema == "" {
 		refuse("schema", "is empty")
 	}
 	var err error
-	o.Database.Connection, err = o.connectionFrom("connection", o.Database.Connection, getenv)
+	o.Database.Connection, err = o.fromFile.connectionFrom("connection", o.Database.Connection, getenv)
 	if !o.offline || !errors.Is(err, connection.ErrNone) {
 		problems = append(problems, err)
 	}
 	if o.listen != "" {
-		o.listen, err = o.connectionFrom("listen-url", o.listen, getenv)
+		o.listen, err = o.fromFile.connectionFrom("listen-url", o.listen, getenv)
 		problems = append(problems, err)
 	}
 	return errors.Join(problems...)
@@ -182,7 +207,7 @@ func (o *Options) checkExclusions(refuse func(flag, format string, args ...any))
 		refuse("no-migrate", "and --schema-only exclude each other")
 	}
 	if o.worker.NoListen && o.listen != "" {
-		refuse("no-listen", "and %s exclude each other", o.name("listen-url"))
+		refuse("no-listen", "and %s exclude each other", o.fromFile.name("listen-url"))
 	}
 }
 

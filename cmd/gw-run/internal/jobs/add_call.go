@@ -14,6 +14,18 @@ import (
 	"github.com/gwsql/gw/internal/terminal"
 )
 
+// add is a run of gw-run add.
+type add struct {
+	cli.Database
+	json                       bool
+	queue, runAt, key, keyMode string
+	in                         cli.Span
+	keyed                      keyedCall
+	maxAttempts, priority      int
+	flags                      []string
+	isGiven                    func(flag string) bool
+}
+
 // keyedCall are the flags that let the key decide whether, or when, a job runs: add_job_once() and its like.
 type keyedCall struct {
 	once, debounce, maxWait, throttle cli.Span
@@ -56,6 +68,51 @@ func (k *keyedCall) check(a *add) error {
 		return fmt.Errorf("%s and --in exclude each other", given[0])
 	}
 	return nil
+}
+
+// options returns the arguments of the job that a call by SQL takes.
+func (a *add) options() (flags, maxAttempts any) {
+	if len(a.flags) > 0 {
+		flags = a.flags
+	}
+	if a.isGiven("max-attempts") {
+		maxAttempts = int64(a.maxAttempts)
+	}
+	return flags, maxAttempts
+}
+
+// call adds the job. The row of add_job() has ids for its task and queue instead of names. The names are those of the call,
+// except for an existing job that unsafe_dedupe leaves unchanged.
+func (a *add) call(ctx context.Context, db *cli.Session, task string, payload any) (inspect.Answer, error) {
+	flags, maxAttempts := a.options()
+	return db.Ask(ctx, `
+		select a.id, S.job_state(a.run_at, a.attempts, a.max_attempts, a.locked_at) as state,
+		       case when a.revision operator(pg_catalog.=) 0 or k.task_identifier is null then $1::text else k.task_identifier end as task_identifier,
+		       case when a.revision operator(pg_catalog.=) 0 or k.task_identifier is null then $3::text else k.queue_name end as queue_name,
+		       a.key, a.priority, a.run_at, a.attempts, a.max_attempts, a.last_error, a.created_at, a.updated_at, a.locked_at,
+		       a.locked_by, a.revision, a.flags
+		  from S.add_job($1::text, $2::text::json, $3::text,
+		                 coalesce($4::text::timestamptz, pg_catalog.now() operator(pg_catalog.+) $5::text::interval),
+		                 $6::bigint::integer, $7::text, $8::bigint::integer, $9::text[], $10::text) as a
+		  left join S.jobs as k on k.id operator(pg_catalog.=) a.id and $10::text operator(pg_catalog.=) 'unsafe_dedupe'`,
+		task, payload, statement.OrNull(a.queue), statement.OrNull(a.runAt), statement.OrNull(a.in), maxAttempts, statement.OrNull(a.key),
+		int64(a.priority), flags, statement.OrNull(a.keyMode))
+}
+
+// describe returns what add_job() did, in one line.
+func (a *add) describe(j job, now time.Time) string {
+	what := "added"
+	switch {
+	case j.Revision > 0 && a.keyMode == "unsafe_dedupe":
+		what = "unchanged"
+	case j.Revision > 0:
+		what = "replaced"
+	}
+	text := fmt.Sprintf("Job %d %s: %s", j.ID, what, j.State)
+	if when := j.when(now); j.State != "ready" && when != "" {
+		text += " " + when
+	}
+	return terminal.Printable(text)
 }
 
 // callByKey adds the job by add_job_once(), debounce_job() or throttle_job().

@@ -1,3 +1,4 @@
+// Package cron has the commands of gw-run about recurring jobs.
 package cron
 
 import (
@@ -10,6 +11,22 @@ import (
 	"github.com/gwsql/gw/cmd/gw-run/internal/cli"
 	"github.com/gwsql/gw/internal/terminal"
 )
+
+// NewCommand returns the command that contains them.
+func NewCommand(env cli.Env) *cobra.Command {
+	cmd := cli.Parent(&cobra.Command{
+		Use:   "cron",
+		Short: "Check a crontab; list, pause and run recurring jobs",
+		Long: `Checks the recurring jobs of a crontab before a worker uses it, lists the recurring jobs in the database, and pauses,
+resumes and runs its schedules.`,
+		Example: `  gw-run cron check ./crontab
+  gw-run cron list --connection postgres:///app`,
+	}, newCronCheckCommand(env), newCronListCommand(env))
+	for _, act := range cronActs {
+		cmd.AddCommand(act.command(env))
+	}
+	return cmd
+}
 
 // cronAct is a command that changes or runs one schedule of the database.
 type cronAct struct {
@@ -39,7 +56,7 @@ var cronActs = []cronAct{
 func (a cronAct) command(env cli.Env) *cobra.Command {
 	o := &cli.Order{Cobra: cobra.Command{
 		Use: a.use + " NAME", Short: a.short, Long: a.long, Example: "  gw-run cron " + a.use + " nightly",
-		Args: cli.Exactly(1, "which schedule? Give one name, as gw-run cron list shows it"),
+		Args: cli.Arguments(1, 1, "which schedule? Give one name, as gw-run cron list shows it"),
 	}}
 	o.Call = func(ctx context.Context, db *cli.Session, _ *pflag.FlagSet, args []string) (string, error) {
 		did, err := cli.ActOnce[bool](ctx, db, a.query, args[0])

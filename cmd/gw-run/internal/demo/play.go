@@ -1,4 +1,3 @@
-// Package demo is gw-run demo, which shows the queue at work.
 package demo
 
 import (
@@ -9,36 +8,15 @@ import (
 	"log/slog"
 	"os"
 	"regexp"
-	"slices"
 	"strings"
 
+	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/pgxpool"
-	"github.com/spf13/cobra"
 
 	"github.com/gwsql/gw/cmd/gw-run/internal/cli"
 	"github.com/gwsql/gw/internal/console"
-	"github.com/gwsql/gw/internal/stop"
 	"github.com/gwsql/gw/pkg/shim"
 )
-
-const demoHelp = `Shows the queue at work. Without a database the demo starts a private PostgreSQL, which is deleted when the demo
-ends: from server binaries on this machine, with Docker, or from binaries that it downloads once, in this order.
-
-The demo installs the queue, starts a worker, adds jobs with SQL and with a trigger, and prints a line for each job that
-has run: its task, its id, and the time from when it was added, or due, to its start. Then it runs the jobs that you add,
-until Ctrl-C, and serves the console, which shows the queue in a browser (see gw-run ui): the jobs of a small shop, whose
-payments fail at times, whose carriers are slow, and which makes a report each minute. With --once it ends after its own
-jobs.
-
-In a given database the demo removes everything at its end except the schema of the queue. If the schema already contains
-a queue, the demo fails without changing anything. With --existing it uses that queue: it adds its jobs there, and its
-worker runs every job of the task "hello"; there is no shop.
-
-PostgreSQL is downloaded from Maven Central, or from the Maven repository that --mirror or GW_POSTGRES_MIRROR gives.
-HTTPS_PROXY and NO_PROXY apply.`
-
-// mirrorVariable is the environment variable with the default of --mirror.
-const mirrorVariable = "GW_POSTGRES_MIRROR"
 
 // demo is a run of `gw-run demo`.
 type demo struct {
@@ -48,44 +26,6 @@ type demo struct {
 	mirror   string
 	out      io.Writer
 	log      *slog.Logger
-}
-
-// NewCommand returns the command.
-func NewCommand(env cli.Env) *cobra.Command {
-	d := &demo{}
-	cmd := &cobra.Command{
-		Use:   "demo",
-		Short: "Show the queue at work, with a PostgreSQL of its own if none is given",
-		Long:  demoHelp,
-		Example: `  gw-run demo
-  gw-run demo --once --connection postgres:///scratch
-  gw-run demo --mirror https://maven.example.com/central`,
-		Args: cli.NoArguments,
-		RunE: func(cmd *cobra.Command, _ []string) error {
-			d.out = cmd.OutOrStdout()
-			d.log = newDemoLogger(cmd.ErrOrStderr())
-			ctx, hard, release := env.Stops.Begin(cmd.Context(), stop.Hangup()...)
-			defer release()
-			return stop.Explain(ctx, d.run(ctx, hard, env.Getenv))
-		},
-	}
-	d.database.AddFlags(cmd.Flags(), env.Getenv)
-	cmd.Flags().BoolVar(&d.once, "once", false, "exit when the demo's own jobs have run")
-	cmd.Flags().BoolVar(&d.existing, "existing", false, "use a queue that exists already")
-	cmd.Flags().StringVar(&d.mirror, "mirror", "", "`URL` of the Maven repository to download PostgreSQL from (default "+mirrorVariable+", or Maven Central)")
-	return cmd
-}
-
-// newDemoLogger returns a logger for a terminal, without the time, the worker's id and the stream.
-func newDemoLogger(w io.Writer) *slog.Logger {
-	return slog.New(slog.NewTextHandler(w, &slog.HandlerOptions{
-		ReplaceAttr: func(groups []string, attr slog.Attr) slog.Attr {
-			if len(groups) == 0 && slices.Contains([]string{slog.TimeKey, "worker_id", "stream"}, attr.Key) {
-				return slog.Attr{}
-			}
-			return attr
-		},
-	}))
 }
 
 // play runs the demo in the database, in which the queue is installed. psqlURL is the URL for psql.
@@ -182,10 +122,18 @@ func (d *demo) invite(psqlURL, consoleURL string) {
 		cli.ShellQuote(psqlURL), shellDoubleQuote(call))
 }
 
-// plainName matches a name that needs no quotes in SQL.
-var plainName = regexp.MustCompile(`^[a-z_][a-z0-9_]*$`)
-
 // shellDoubleQuote quotes text for a POSIX shell with double quotes, which is easier to read if the text has single quotes.
 func shellDoubleQuote(text string) string {
 	return `"` + strings.NewReplacer(`\`, `\\`, `"`, `\"`, "$", `\$`, "`", "\\`").Replace(text) + `"`
+}
+
+// plainName matches a name that needs no quotes in SQL.
+var plainName = regexp.MustCompile(`^[a-z_][a-z0-9_]*$`)
+
+// quotedSchema returns the queue's schema, with quotes if SQL requires them.
+func (d *demo) quotedSchema() string {
+	if plainName.MatchString(d.database.Schema) {
+		return d.database.Schema
+	}
+	return pgx.Identifier{d.database.Schema}.Sanitize()
 }
