@@ -115,8 +115,7 @@ func newCommand(env cli.Env) *cobra.Command {
 	cmd.Flags().BoolVar(&version, "version", false, "print the version of this program and of its schema, then exit")
 	cmd.SetFlagErrorFunc(func(cmd *cobra.Command, err error) error { return cli.AsUsage(usage.Flag(cmd, err)) })
 	o.AddFlags(cmd.Flags(), env.Getenv)
-	cmd.AddCommand(usage.Tree())
-	addGroup(cmd, "", worker.NewConfigCommand(env), cron.NewCommand(env), demo.NewCommand(env), newVersionCommand(env))
+	cmd.AddCommand(worker.NewConfigCommand(env), cron.NewCommand(env), demo.NewCommand(env), newVersionCommand(env), usage.Tree())
 	addGroup(cmd, "Show and change jobs:", jobs.Commands(env)...)
 	addGroup(cmd, "Limit and pause jobs:", limits.Commands(env)...)
 	addGroup(cmd, "Show and maintain the queue:", queue.Commands(env)...)
@@ -124,11 +123,9 @@ func newCommand(env cli.Env) *cobra.Command {
 	return cmd
 }
 
-// addGroup adds commands, under a title of their own in the help if there is one.
+// addGroup adds commands under a title of their own in the help.
 func addGroup(cmd *cobra.Command, title string, commands ...*cobra.Command) {
-	if title != "" {
-		cmd.AddGroup(&cobra.Group{ID: title, Title: title})
-	}
+	cmd.AddGroup(&cobra.Group{ID: title, Title: title})
 	for _, c := range commands {
 		c.GroupID = title
 		cmd.AddCommand(c)

@@ -80,26 +80,23 @@ func namesOf(cmd *cobra.Command, getenv func(string) string, list, begun string)
 	defer cancel()
 	answer := make(chan []string, 1)
 	go func() { answer <- namesInDatabase(ctx, cmd, getenv, list, begun) }() // it may take longer, to close the connection
-	names := make(map[string]bool)
+	var names []string
 	if list == "task" {
 		if found, err := task.Discover("tasks"); err == nil {
-			for name := range found.Tasks {
-				names[name] = true
-			}
+			names = slices.Collect(maps.Keys(found.Tasks))
 		}
 	}
 	select {
 	case <-ctx.Done():
 	case found := <-answer:
-		for _, name := range found {
-			names[name] = true
-		}
+		names = append(names, found...)
 	}
 	// Shells read a tab as the begin of a description, and a line end as that of the name.
-	maps.DeleteFunc(names, func(name string, _ bool) bool {
+	names = slices.DeleteFunc(names, func(name string) bool {
 		return !strings.HasPrefix(name, begun) || terminal.Printable(name) != name
 	})
-	return slices.Sorted(maps.Keys(names))
+	slices.Sort(names)
+	return slices.Compact(names)
 }
 
 // namesInDatabase returns names that come after a text, none if there is an error.

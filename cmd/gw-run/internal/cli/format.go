@@ -12,18 +12,12 @@ import (
 
 // Ago formats a time relative to now.
 func Ago(m inspect.Moment, now time.Time) string {
-	if m.IsNull() || m.Text != "" {
-		return m.Text
-	}
-	return terminal.Relative(m.Time, now)
+	return m.Show(func(t time.Time) string { return terminal.Relative(t, now) })
 }
 
 // Since formats the time from m until now.
 func Since(m inspect.Moment, now time.Time) string {
-	if m.IsNull() || m.Text != "" {
-		return m.Text
-	}
-	return terminal.Duration(m.Since(now))
+	return m.Show(func(time.Time) string { return terminal.Duration(m.Since(now)) })
 }
 
 // Count formats a number of jobs, with a sign if it is an estimate.
@@ -34,10 +28,9 @@ func Count(jobs int64, scale float64) string {
 
 // At formats a time in UTC and relative to now.
 func At(m inspect.Moment, now time.Time) string {
-	if m.IsNull() || m.Text != "" {
-		return m.Text
-	}
-	return m.UTC().Format("2006-01-02 15:04:05 UTC") + " (" + terminal.Relative(m.Time, now) + ")"
+	return m.Show(func(t time.Time) string {
+		return t.UTC().Format("2006-01-02 15:04:05 UTC") + " (" + terminal.Relative(t, now) + ")"
+	})
 }
 
 // Yes formats a value that is shown only if it is true.

@@ -2,12 +2,14 @@ package cli
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"math"
+	"strings"
 
 	"github.com/spf13/cobra"
-	"github.com/spf13/pflag"
 
+	"github.com/gwsql/gw/internal/terminal"
 	"github.com/gwsql/gw/internal/usage"
 )
 
@@ -16,7 +18,7 @@ type Order struct {
 	Database
 	Cobra cobra.Command
 	// call calls the function and returns the sentence to print.
-	Call func(ctx context.Context, db *Session, flags *pflag.FlagSet, args []string) (done string, err error)
+	Call func(ctx context.Context, db *Session, args []string) (done string, err error)
 }
 
 // Command returns the command.
@@ -24,7 +26,7 @@ func (o *Order) Command(env Env) *cobra.Command {
 	cmd := &o.Cobra
 	cmd.RunE = func(cmd *cobra.Command, args []string) error {
 		return o.With(cmd, env, func(ctx context.Context, db *Session) error {
-			done, err := o.Call(ctx, db, cmd.Flags(), args)
+			done, err := o.Call(ctx, db, args)
 			if err != nil {
 				return err
 			}
@@ -50,6 +52,16 @@ func Arguments(least, most int, question string) cobra.PositionalArgs {
 	}
 }
 
+// OneFile returns a check for one argument, which may be absent if least is 0.
+func OneFile(least int) cobra.PositionalArgs {
+	return func(cmd *cobra.Command, args []string) error {
+		if len(args) < least || len(args) > 1 {
+			return Usagef("%s takes one file, not %d", strings.TrimPrefix(cmd.CommandPath(), "gw-run "), len(args))
+		}
+		return nil
+	}
+}
+
 // Parent returns a command that does nothing but contain others.
 func Parent(cmd *cobra.Command, commands ...*cobra.Command) *cobra.Command {
 	cmd.Args = NoArguments
@@ -61,4 +73,16 @@ func Parent(cmd *cobra.Command, commands ...*cobra.Command) *cobra.Command {
 // NoArguments refuses arguments.
 func NoArguments(cmd *cobra.Command, args []string) error {
 	return AsUsage(usage.NoArguments(cmd, args, nil))
+}
+
+// Confirm asks a question, and returns an error unless the answer is yes. Without a terminal the error is the refusal.
+func Confirm(cmd *cobra.Command, question, refusal string) error {
+	if !terminal.Is(cmd.InOrStdin()) {
+		return errors.New(refusal)
+	}
+	goOn, err := terminal.Ask(cmd.InOrStdin(), cmd.ErrOrStderr(), question)
+	if err == nil && !goOn {
+		err = errors.New("nothing was changed")
+	}
+	return err
 }

@@ -37,9 +37,7 @@ func (d Database) Open(ctx context.Context) (*Session, error) {
 }
 
 // With runs do on a connection to the database of the queue, for a command that ends when it is told to stop.
-func (d *Database) With(
-	cmd *cobra.Command, env Env, do func(ctx context.Context, db *Session) error,
-) error {
+func (d *Database) With(cmd *cobra.Command, env Env, do func(ctx context.Context, db *Session) error) error {
 	if err := d.Complete(env.Getenv); err != nil {
 		return err
 	}
@@ -53,7 +51,11 @@ func (d *Database) With(
 	return stop.Explain(ctx, err)
 }
 
+// connect connects if there is no connection, or if it is closed.
 func (s *Session) connect(ctx context.Context) (err error) {
+	if s.Conn != nil && !s.Conn.IsClosed() {
+		return nil
+	}
 	if s.Conn, err = connection.Connect(ctx, s.Config); err != nil {
 		return fmt.Errorf("connect: %w", err)
 	}
@@ -71,18 +73,10 @@ func (s *Session) Close() {
 
 // Ask returns the rows of a query, in which S stands for the schema. It reconnects if the connection is closed.
 func (s *Session) Ask(ctx context.Context, query string, args ...any) (inspect.Answer, error) {
-	if err := s.reconnect(ctx); err != nil {
+	if err := s.connect(ctx); err != nil {
 		return inspect.Answer{}, err
 	}
 	return s.query(ctx, query, args...)
-}
-
-// reconnect connects again if the connection is closed, or if the last attempt has failed.
-func (s *Session) reconnect(ctx context.Context) error {
-	if s.Conn != nil && !s.Conn.IsClosed() {
-		return nil
-	}
-	return s.connect(ctx)
 }
 
 // query is ask on the connection as it is.
@@ -93,7 +87,7 @@ func (s *Session) query(ctx context.Context, query string, args ...any) (inspect
 
 // In runs do in a transaction with its audit. It reconnects if the connection is closed.
 func (s *Session) In(ctx context.Context, audit operate.Audit, do func(*pgx.Conn) error) error {
-	if err := s.reconnect(ctx); err != nil {
+	if err := s.connect(ctx); err != nil {
 		return err
 	}
 	tx, err := s.Conn.Begin(ctx)

@@ -50,7 +50,7 @@ func newCronCheckCommand(env cli.Env) *cobra.Command {
 		Long:  cronCheckHelp,
 		Example: `  gw-run cron check ./crontab
   gw-run cron check --connection postgres:///app ./crontab`,
-		Args: oneFile,
+		Args: cli.OneFile(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			c := &cronCheck{path: args[0], forNode: forNode, out: cmd.OutOrStdout(), errOut: cmd.ErrOrStderr()}
 			return c.run(cmd.Context(), to, env.Getenv)
@@ -59,13 +59,6 @@ func newCronCheckCommand(env cli.Env) *cobra.Command {
 	to.AddFlags(cmd.Flags(), env.Getenv)
 	cmd.Flags().BoolVar(&forNode, "node", false, "warn about items that Graphile Worker for Node.js cannot read")
 	return cmd
-}
-
-func oneFile(_ *cobra.Command, args []string) error {
-	if len(args) != 1 {
-		return cli.Usagef("cron check takes one file, not %d", len(args))
-	}
-	return nil
 }
 
 // run checks the file, with the database if one is given.

@@ -6,7 +6,6 @@ import (
 	"fmt"
 
 	"github.com/spf13/cobra"
-	"github.com/spf13/pflag"
 
 	"github.com/gwsql/gw/cmd/gw-run/internal/cli"
 	"github.com/gwsql/gw/internal/terminal"
@@ -58,7 +57,7 @@ func (a cronAct) command(env cli.Env) *cobra.Command {
 		Use: a.use + " NAME", Short: a.short, Long: a.long, Example: "  gw-run cron " + a.use + " nightly",
 		Args: cli.Arguments(1, 1, "which schedule? Give one name, as gw-run cron list shows it"),
 	}}
-	o.Call = func(ctx context.Context, db *cli.Session, _ *pflag.FlagSet, args []string) (string, error) {
+	o.Call = func(ctx context.Context, db *cli.Session, args []string) (string, error) {
 		did, err := cli.ActOnce[bool](ctx, db, a.query, args[0])
 		if err == nil && !did {
 			err = fmt.Errorf("there is no schedule %s; gw-run cron list shows them", terminal.Printable(args[0]))

@@ -67,10 +67,7 @@ func (j recurringJob) nextRun() string {
 
 // minute formats a time in UTC, to the minute.
 func minute(m inspect.Moment) string {
-	if m.IsNull() || m.Text != "" {
-		return m.Text
-	}
-	return m.UTC().Format("2006-01-02 15:04")
+	return m.Show(func(t time.Time) string { return t.UTC().Format("2006-01-02 15:04") })
 }
 
 var cronColumns = []terminal.Column[recurringJob]{

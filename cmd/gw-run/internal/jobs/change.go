@@ -4,7 +4,6 @@ import (
 	"context"
 	"crypto/rand"
 	"encoding/json"
-	"errors"
 	"fmt"
 	"io"
 	"slices"
@@ -81,7 +80,7 @@ func (c *change) run(ctx context.Context, db *cli.Session, cmd *cobra.Command, i
 			return err
 		case !c.yes && !c.isOne():
 			question := fmt.Sprintf("%s %s?", strings.ToUpper(cmd.Name()[:1])+cmd.Name()[1:], cli.Plural(len(ids), "job"))
-			if err := Confirm(cmd, question, question+" Without a terminal, --yes is required to confirm"); err != nil {
+			if err := cli.Confirm(cmd, question, question+" Without a terminal, --yes is required to confirm"); err != nil {
 				return err
 			}
 		}
@@ -98,18 +97,6 @@ func (c *change) run(ctx context.Context, db *cli.Session, cmd *cobra.Command, i
 	}
 	bar.Clear()
 	return c.sum(len(ids))
-}
-
-// Confirm asks a question, and returns an error unless the answer is yes. Without a terminal the error is the refusal.
-func Confirm(cmd *cobra.Command, question, refusal string) error {
-	if !terminal.Is(cmd.InOrStdin()) {
-		return errors.New(refusal)
-	}
-	goOn, err := terminal.Ask(cmd.InOrStdin(), cmd.ErrOrStderr(), question)
-	if err == nil && !goOn {
-		err = errors.New("nothing was changed")
-	}
-	return err
 }
 
 // sum prints how many jobs of all were changed, and returns an error if some were not.

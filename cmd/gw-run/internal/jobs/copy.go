@@ -5,7 +5,6 @@ import (
 	"fmt"
 
 	"github.com/spf13/cobra"
-	"github.com/spf13/pflag"
 
 	"github.com/gwsql/gw/cmd/gw-run/internal/cli"
 )
@@ -25,7 +24,7 @@ func newCopyCommand(env cli.Env) *cobra.Command {
 			return err
 		},
 	}}
-	o.Call = func(ctx context.Context, db *cli.Session, _ *pflag.FlagSet, args []string) (string, error) {
+	o.Call = func(ctx context.Context, db *cli.Session, args []string) (string, error) {
 		id, err := cli.ActOnce[int64](ctx, db, `select S.copy_job($1::text::bigint) as value`, args[0])
 		if err == nil && id == 0 {
 			err = fmt.Errorf("there is no job %s; completed jobs no longer exist", args[0])

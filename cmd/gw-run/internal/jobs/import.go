@@ -41,10 +41,8 @@ func newImportCommand(env cli.Env) *cobra.Command {
 	var d cli.Database
 	cmd := &cobra.Command{
 		Use: "import [FILE]", Short: "Add the jobs that gw-run export has printed", Long: importHelp, Example: importExamples,
+		Args: cli.OneFile(0),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			if len(args) > 1 {
-				return cli.Usagef("import takes one file, not %d", len(args))
-			}
 			if err := d.Complete(env.Getenv); err != nil {
 				return err
 			}

@@ -37,22 +37,24 @@ func show(ctx context.Context, db *cli.Session, jobs []job, now time.Time, out i
 		if i > 0 {
 			fmt.Fprintln(out)
 		}
-		if err := describeJob(out, j, now); err != nil {
+		var b bytes.Buffer
+		describeJob(&b, j, now)
+		asked := describeAttempts(ctx, db, j.ID, &b)
+		if _, err := b.WriteTo(out); err != nil {
 			return err
 		}
-		if err := describeAttempts(ctx, db, j.ID, out); err != nil {
-			return err
+		if asked != nil {
+			return asked
 		}
 	}
 	return nil
 }
 
 // describeJob prints a job as text, one value per line.
-func describeJob(out io.Writer, j job, now time.Time) error {
-	var b bytes.Buffer
+func describeJob(b *bytes.Buffer, j job, now time.Time) {
 	say := func(label, text string) {
 		if text != "" {
-			fmt.Fprintf(&b, "%-13s %s\n", label, terminal.Printable(text))
+			fmt.Fprintf(b, "%-13s %s\n", label, terminal.Printable(text))
 		}
 	}
 	held := ""
@@ -76,16 +78,14 @@ func describeJob(out io.Writer, j job, now time.Time) error {
 	say("added", cli.At(j.CreatedAt, now))
 	say("changed", cli.At(j.UpdatedAt, now))
 	say("revision", fmt.Sprint(j.Revision))
-	section(&b, "last error", j.LastError)
-	section(&b, "payload", inspect.Indent(string(j.Payload)))
-	_, err := out.Write(b.Bytes())
-	return err
+	section(b, "last error", j.LastError)
+	section(b, "payload", inspect.Indent(string(j.Payload)))
 }
 
 // describeAttempts prints the recorded attempts of a job, if there are any.
-func describeAttempts(ctx context.Context, db *cli.Session, id int64, out io.Writer) error {
-	var b bytes.Buffer
-	attempts, found, err := cli.Rows[inspect.Attempt](db.Ask(ctx, `select h.* from S.job_history($1::bigint) as h order by h.ended_at, h.attempt`, id))
+func describeAttempts(ctx context.Context, db *cli.Session, id int64, b *bytes.Buffer) error {
+	attempts, found, err := cli.Rows[inspect.Attempt](db.Ask(ctx, `
+		select h.* from S.job_history($1::bigint) as h order by h.ended_at, h.attempt`, id))
 	if err != nil {
 		return fmt.Errorf("read the history: %w", err)
 	}
@@ -99,9 +99,8 @@ func describeAttempts(ctx context.Context, db *cli.Session, id int64, out io.Wri
 		}
 		lines = append(lines, line)
 	}
-	section(&b, "history", strings.Join(lines, "\n"))
-	_, err = out.Write(b.Bytes())
-	return err
+	section(b, "history", strings.Join(lines, "\n"))
+	return nil
 }
 
 // section prints a label and an indented text of several lines.

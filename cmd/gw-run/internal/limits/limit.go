@@ -99,7 +99,7 @@ func newLimitSetCommand(env cli.Env) *cobra.Command {
 	flags.IntVar(&totalRunning, "total-running", 0, "maximum `number` of jobs of all lanes that run at once")
 	flags.BoolVar(&fair, "fair", false, "the lanes take turns: the one with the fewest running jobs comes first")
 	flags.Var(&strict, "strict", "the `time` for which a job of a worker that seems dead keeps its slots after another worker may run it, such as 1m")
-	o.Call = func(ctx context.Context, db *cli.Session, flags *pflag.FlagSet, args []string) (string, error) {
+	o.Call = func(ctx context.Context, db *cli.Session, args []string) (string, error) {
 		maxRunning, rate, per, burst := n.arguments(flags)
 		_, err := db.Act(ctx, `
 			select S.set_limit($1::text, $2::text[], $3::text, $4::bigint::integer, $5::bigint::integer, $6::bigint::integer,
@@ -117,7 +117,7 @@ func newLimitDropCommand(env cli.Env) *cobra.Command {
 			Use: "drop NAME", Short: "Drop a limit", Long: limitDropHelp, Example: "  gw-run limit drop api",
 			Args: cli.Arguments(1, 1, "which limit? Give one name, as gw-run limit list shows it"),
 		},
-		Call: func(ctx context.Context, db *cli.Session, _ *pflag.FlagSet, args []string) (string, error) {
+		Call: func(ctx context.Context, db *cli.Session, args []string) (string, error) {
 			_, err := db.Act(ctx, `select S.drop_limit($1::text)`, args[0])
 			return "The limit " + terminal.Printable(args[0]) + " is dropped.", err
 		},
@@ -131,8 +131,9 @@ func newLimitOverrideCommand(env cli.Env) *cobra.Command {
 		Use: "override NAME LANE", Short: "Give one lane of a limit its own numbers", Long: limitOverrideHelp, Example: limitOverrideExamples,
 		Args: cli.Arguments(2, 2, "which lane? Give the name of a limit and the lane, as gw-run limit lanes NAME shows it"),
 	}}
-	n.addFlags(o.Cobra.Flags())
-	o.Call = func(ctx context.Context, db *cli.Session, flags *pflag.FlagSet, args []string) (string, error) {
+	flags := o.Cobra.Flags()
+	n.addFlags(flags)
+	o.Call = func(ctx context.Context, db *cli.Session, args []string) (string, error) {
 		maxRunning, rate, per, burst := n.arguments(flags)
 		_, err := db.Act(ctx, `
 			select S.override_lane($1::text, $2::text, $3::bigint::integer, $4::bigint::integer, $5::text::interval, $6::bigint::integer)`,
@@ -152,7 +153,7 @@ func newLimitOpenCommand(env cli.Env) *cobra.Command {
 			Use: "open NAME [LANE]", Short: "Open lanes that workers have closed", Long: limitOpenHelp, Example: limitOpenExamples,
 			Args: cli.Arguments(1, 2, "which lane? Give the name of a limit and the lane, as gw-run limit lanes NAME shows it"),
 		},
-		Call: func(ctx context.Context, db *cli.Session, _ *pflag.FlagSet, args []string) (string, error) {
+		Call: func(ctx context.Context, db *cli.Session, args []string) (string, error) {
 			which := &target{limit: cli.Condition(args[0])}
 			if len(args) == 2 {
 				which.lane = cli.Condition(args[1])

@@ -6,7 +6,6 @@ import (
 	"time"
 
 	"github.com/spf13/cobra"
-	"github.com/spf13/pflag"
 
 	"github.com/gwsql/gw/cmd/gw-run/internal/cli"
 	"github.com/gwsql/gw/internal/inspect"
@@ -55,7 +54,7 @@ func newPauseCommand(env cli.Env) *cobra.Command {
 		}
 		return t.check()
 	}
-	o.Call = func(ctx context.Context, db *cli.Session, _ *pflag.FlagSet, _ []string) (string, error) {
+	o.Call = func(ctx context.Context, db *cli.Session, _ []string) (string, error) {
 		_, err := db.Act(ctx, `
 			select S.pause($1::text, $2::text, $3::text, $4::text, $5::text,
 			               coalesce($6::text::timestamptz, pg_catalog.now() operator(pg_catalog.+) $7::text::interval))`,
@@ -72,7 +71,7 @@ func newResumeCommand(env cli.Env) *cobra.Command {
 	}}
 	t.addFlags(o.Cobra.Flags())
 	o.Cobra.PreRunE = func(*cobra.Command, []string) error { return t.check() }
-	o.Call = func(ctx context.Context, db *cli.Session, _ *pflag.FlagSet, _ []string) (string, error) {
+	o.Call = func(ctx context.Context, db *cli.Session, _ []string) (string, error) {
 		wasPaused, err := cli.ActOnce[bool](ctx, db, `select S.resume($1::text, $2::text, $3::text, $4::text) as value`,
 			t.arguments()...)
 		if err == nil && !wasPaused {

@@ -3,14 +3,12 @@ package queue
 import (
 	"context"
 	"fmt"
-	"io"
 	"slices"
 	"time"
 
 	"github.com/spf13/cobra"
 
 	"github.com/gwsql/gw/cmd/gw-run/internal/cli"
-	"github.com/gwsql/gw/cmd/gw-run/internal/jobs"
 	"github.com/gwsql/gw/internal/inspect"
 	"github.com/gwsql/gw/internal/terminal"
 )
@@ -47,6 +45,14 @@ func (u unlocked) what() string {
 	return cli.Plural(int(u.Jobs), "job") + " and " + cli.Plural(int(u.Queues), "queue")
 }
 
+// said tells that the worker was unlocked, as a line.
+func (u unlocked) said(time.Time) string {
+	if !u.IsKnown {
+		return terminal.Printable(u.ID) + ": holds nothing and is not registered"
+	}
+	return terminal.Printable(u.ID) + ": freed " + u.what()
+}
+
 func newUnlockCommand(env cli.Env) *cobra.Command {
 	u := &unlock{}
 	cmd := cobra.Command{Use: "unlock", Short: "Free the jobs and queues of dead workers", Long: unlockHelp, Example: unlockExamples}
@@ -72,7 +78,7 @@ func (u *unlock) run(ctx context.Context, db *cli.Session, cmd *cobra.Command, i
 			return fmt.Errorf("unlock workers: %w", err)
 		}
 	}
-	if err := u.print(cmd.OutOrStdout(), found); err != nil {
+	if err := cli.PrintLines(cmd.OutOrStdout(), found, u.JSON, unlocked.said); err != nil {
 		return err
 	}
 	if len(known) < len(workers) {
@@ -99,15 +105,5 @@ func (u *unlock) confirm(cmd *cobra.Command, workers []unlocked, now time.Time) 
 		}
 		fmt.Fprintf(cmd.ErrOrStderr(), "%s holds %s, and %s\n", terminal.Printable(w.ID), w.what(), seen)
 	}
-	return jobs.Confirm(cmd, "Are these workers dead? Free what they hold?", "without a terminal, --yes is required to confirm")
-}
-
-func (u *unlock) print(out io.Writer, found inspect.Answer) error {
-	return cli.PrintLines(out, found, u.JSON, func(w unlocked, _ time.Time) string {
-		said := "freed " + w.what()
-		if !w.IsKnown {
-			said = "holds nothing and is not registered"
-		}
-		return terminal.Printable(w.ID) + ": " + said
-	})
+	return cli.Confirm(cmd, "Are these workers dead? Free what they hold?", "without a terminal, --yes is required to confirm")
 }

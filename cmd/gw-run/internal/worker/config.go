@@ -65,12 +65,7 @@ func newConfigCheckCommand(env cli.Env) *cobra.Command {
 		Short:   "Check the config file, and show how tasks are served",
 		Long:    configCheckHelp,
 		Example: "  gw-run config check\n  gw-run config check ./gw.yaml",
-		Args: func(_ *cobra.Command, args []string) error {
-			if len(args) > 1 {
-				return cli.Usagef("config check takes one file, not %d", len(args))
-			}
-			return nil
-		},
+		Args:    cli.OneFile(0),
 	}
 	worker := newFlags(o, env.Getenv)
 	cmd.Flags().AddFlag(worker.Lookup("config"))
