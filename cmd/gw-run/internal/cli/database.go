@@ -21,7 +21,7 @@ func (d *Database) AddFlags(flags *pflag.FlagSet, getenv func(string) string) {
 	flags.StringVarP(&d.Schema, "schema", "s", connection.Schema(getenv), "`schema` of the queue")
 }
 
-// Complete finds the connection and checks the flags. Its errors are [usageError].
+// Complete finds the connection and checks the flags. Its errors are errors in the command line.
 func (d *Database) Complete(getenv func(string) string) (err error) {
 	if d.Schema == "" {
 		return Usagef("--schema is empty")

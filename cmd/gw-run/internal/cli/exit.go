@@ -24,7 +24,7 @@ type usageError struct{ error }
 
 func (e usageError) Unwrap() error { return e.error }
 
-// AsUsage returns err as a [usageError], nil for nil.
+// AsUsage returns err as an error in the command line, whose exit code is [ExitUsage]; nil for nil.
 func AsUsage(err error) error {
 	if err == nil {
 		return nil
@@ -32,7 +32,7 @@ func AsUsage(err error) error {
 	return usageError{err}
 }
 
-// Usagef returns a [usageError] with a formatted message.
+// Usagef returns an error in the command line with a formatted message.
 func Usagef(format string, args ...any) error { return usageError{fmt.Errorf(format, args...)} }
 
 // ExitCode returns the exit code for err.
@@ -53,7 +53,8 @@ func ExitCode(err error) int {
 	}
 }
 
-// Explain adds the hint of one of the queue's own errors to its message, and makes an error about arguments a [usageError].
+// Explain adds the hint of one of the queue's own errors to its message, and makes one about arguments an error in
+// the command line.
 func Explain(err error) error {
 	var refusal *pgconn.PgError
 	if !errors.As(err, &refusal) {

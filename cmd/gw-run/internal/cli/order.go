@@ -17,7 +17,7 @@ import (
 type Order struct {
 	Database
 	Cobra cobra.Command
-	// call calls the function and returns the sentence to print.
+	// Call calls the function and returns the sentence to print.
 	Call func(ctx context.Context, db *Session, args []string) (done string, err error)
 }
 

@@ -79,7 +79,7 @@ func (s *Session) Ask(ctx context.Context, query string, args ...any) (inspect.A
 	return s.query(ctx, query, args...)
 }
 
-// query is ask on the connection as it is.
+// query is Ask on the connection as it is.
 func (s *Session) query(ctx context.Context, query string, args ...any) (inspect.Answer, error) {
 	found, err := inspect.Ask(ctx, s.Conn, pgx.Identifier{s.schema}.Sanitize(), query, args...)
 	return found, Explain(err)
@@ -104,7 +104,7 @@ func (s *Session) In(ctx context.Context, audit operate.Audit, do func(*pgx.Conn
 	return Explain(tx.Commit(ctx))
 }
 
-// Act returns the rows of a query that changes something, as ask does, and records who did it for the audit.
+// Act returns the rows of a query that changes something, as Ask does, and records who did it for the audit.
 func (s *Session) Act(ctx context.Context, query string, args ...any) (found inspect.Answer, err error) {
 	err = s.In(ctx, operate.Audit{Actor: Operator()}, func(*pgx.Conn) (err error) {
 		found, err = s.query(ctx, query, args...)
@@ -122,7 +122,7 @@ func Rows[T any](found inspect.Answer, err error) ([]T, inspect.Answer, error) {
 	return rows, found, err
 }
 
-// ActOnce is act for a query that returns one row with the column value, which may be null.
+// ActOnce is Act for a query that returns one row with the column value, which may be null.
 func ActOnce[T any](ctx context.Context, s *Session, query string, args ...any) (value T, err error) {
 	rows, _, err := Rows[struct{ Value T }](s.Act(ctx, query, args...))
 	if err == nil && len(rows) != 1 {

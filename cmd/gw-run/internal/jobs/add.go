@@ -57,7 +57,7 @@ func newAddCommand(env cli.Env) *cobra.Command {
 				return cli.Usagef("the key is empty; without --key the job has none")
 			}
 			if err := a.keyed.check(a); err != nil {
-				return cli.AsUsage(err)
+				return err
 			}
 			if err := a.Complete(env.Getenv); err != nil {
 				return err

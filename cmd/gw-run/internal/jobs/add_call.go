@@ -2,7 +2,6 @@ package jobs
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"time"
 
@@ -53,19 +52,19 @@ func (k *keyedCall) check(a *add) error {
 	}
 	switch {
 	case k.maxWait != "" && k.debounce == "":
-		return errors.New("--max-wait requires --debounce")
+		return cli.Usagef("--max-wait requires --debounce")
 	case len(given) == 0:
 		return nil
 	case len(given) > 1:
-		return fmt.Errorf("%s and %s exclude each other", given[0], given[1])
+		return cli.Usagef("%s and %s exclude each other", given[0], given[1])
 	case a.key == "":
-		return fmt.Errorf("%s requires --key", given[0])
+		return cli.Usagef("%s requires --key", given[0])
 	case a.keyMode != "":
-		return fmt.Errorf("%s and --key-mode exclude each other", given[0])
+		return cli.Usagef("%s and --key-mode exclude each other", given[0])
 	case k.once == "" && a.runAt != "":
-		return fmt.Errorf("%s and --run-at exclude each other", given[0])
+		return cli.Usagef("%s and --run-at exclude each other", given[0])
 	case k.once == "" && a.in != "":
-		return fmt.Errorf("%s and --in exclude each other", given[0])
+		return cli.Usagef("%s and --in exclude each other", given[0])
 	}
 	return nil
 }

@@ -80,7 +80,7 @@ func (o *Options) AddFlags(flags *pflag.FlagSet, getenv func(string) string) {
 	flags.SortFlags = false
 }
 
-// Complete applies the environment and the config file where no flag is given, and returns all problems: as an error of usage,
+// Complete applies the environment and the config file where no flag is given, and returns all problems: as an error in the command line,
 // unless one of them is in the file.
 func (o *Options) Complete(flags *pflag.FlagSet, getenv func(string) string) (err error) {
 	o.worker.Config = o.findConfig(getenv)
