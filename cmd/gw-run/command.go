@@ -7,6 +7,13 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/gwsql/gw/cmd/gw-run/internal/cli"
+	"github.com/gwsql/gw/cmd/gw-run/internal/cron"
+	"github.com/gwsql/gw/cmd/gw-run/internal/demo"
+	"github.com/gwsql/gw/cmd/gw-run/internal/jobs"
+	"github.com/gwsql/gw/cmd/gw-run/internal/limits"
+	"github.com/gwsql/gw/cmd/gw-run/internal/queue"
+	"github.com/gwsql/gw/cmd/gw-run/internal/worker"
 	"github.com/gwsql/gw/internal/about"
 	"github.com/gwsql/gw/internal/hint"
 	"github.com/gwsql/gw/internal/stop"
@@ -64,7 +71,7 @@ const usageExamples = `  gw-run --connection postgres:///app --tasks ./tasks --j
 func run(ctx context.Context, args []string, getenv func(string) string, stdout, stderr io.Writer) int {
 	stops := stop.New()
 	stdout, stderr = stops.Watch(stdout), stops.Watch(stderr)
-	cmd := newCommand(getenv, stops)
+	cmd := newCommand(cli.Env{Getenv: getenv, Stops: stops})
 	cmd.SetArgs(args)
 	cmd.SetOut(stdout)
 	cmd.SetErr(stderr)
@@ -72,61 +79,47 @@ func run(ctx context.Context, args []string, getenv func(string) string, stdout,
 	if err != nil {
 		fmt.Fprintln(stderr, "gw-run:", hint.For(err))
 	}
-	code := exitCode(err)
-	if code == exitUsage {
+	code := cli.ExitCode(err)
+	if code == cli.ExitUsage {
 		fmt.Fprintln(stderr, "Run 'gw-run --help' for usage.")
 	}
 	return code
 }
 
-func newCommand(getenv func(string) string, stops *stop.Reasons) *cobra.Command {
-	o := newOptions()
+func newCommand(env cli.Env) *cobra.Command {
+	o := worker.NewOptions()
 	var version bool
 	cmd := &cobra.Command{
-		Use:           "gw-run",
-		Short:         "Run the jobs of a queue in PostgreSQL with executable files",
-		Long:          help,
-		Example:       usageExamples,
-		Args:          noArguments,
+		Use:     "gw-run",
+		Short:   "Run the jobs of a queue in PostgreSQL with executable files",
+		Long:    help,
+		Example: usageExamples,
+		Args: func(cmd *cobra.Command, args []string) error {
+			return cli.AsUsage(usage.NoArguments(cmd, args, otherCommands))
+		},
 		SilenceErrors: true,
 		SilenceUsage:  true,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			if version {
 				return about.Print(cmd.Context(), cmd.OutOrStdout(), "gw-run", "", "")
 			}
-			if err := o.complete(cmd.Flags(), getenv); err != nil {
+			if err := o.Complete(cmd.Flags(), env.Getenv); err != nil {
 				return err
 			}
-			if len(o.cleanup) > 0 {
-				return cleanUp(cmd.Context(), o, cmd.OutOrStdout())
+			if len(o.Cleanup) > 0 {
+				return queue.CleanUp(cmd.Context(), o.Database, o.Cleanup, o.TaskNames(), cmd.OutOrStdout())
 			}
-			return work(cmd, o, stops)
+			return worker.Run(cmd, o, env.Stops)
 		},
 	}
 	cmd.Flags().BoolVar(&version, "version", false, "print the version of this program and of its schema, then exit")
-	cmd.SetFlagErrorFunc(func(cmd *cobra.Command, err error) error { return usageError{usage.Flag(cmd, err)} })
-	o.database.addFlags(cmd.Flags(), getenv)
-	o.addFlags(cmd.Flags())
-	cmd.AddCommand(newConfigCommand(getenv), newCronCommand(getenv, stops), newDemoCommand(getenv, stops), newVersionCommand(getenv), usage.Tree())
-	addGroup(cmd, "Show and change jobs:",
-		newAddCommand(getenv), newJobsCommand(getenv, stops), newShowCommand(getenv, stops), newHistoryCommand(getenv, stops), newWhyCommand(getenv, stops), newRetryCommand(getenv, stops), newCopyCommand(getenv, stops), newWaitCommand(getenv, stops),
-		newExportCommand(getenv, stops), newImportCommand(getenv, stops), newRescheduleCommand(getenv, stops), newCompleteCommand(getenv, stops), newFailCommand(getenv, stops),
-		newCancelCommand(getenv, stops), newRemoveCommand(getenv, stops))
-	addGroup(cmd, "Limit and pause jobs:",
-		newLimitCommand(getenv, stops), newPauseCommand(getenv, stops), newResumeCommand(getenv, stops), newPausesCommand(getenv, stops))
-	addGroup(cmd, "Show and maintain the queue:",
-		newQueuesCommand(getenv, stops), newTasksCommand(getenv, stops), newWorkersCommand(getenv, stops),
-		newDrainCommand(getenv, stops), newUnlockCommand(getenv, stops), newCleanupCommand(getenv), newStatsCommand(getenv, stops),
-		newDoctorCommand(getenv, stops), newHealthcheckCommand(getenv), newUICommand(getenv, stops))
-	addCompletions(cmd, getenv)
-	return cmd
-}
-
-// parent returns a command that does nothing but contain others.
-func parent(cmd *cobra.Command, commands ...*cobra.Command) *cobra.Command {
-	cmd.Args = noArguments
-	cmd.RunE = func(cmd *cobra.Command, _ []string) error { return cmd.Help() }
-	cmd.AddCommand(commands...)
+	cmd.SetFlagErrorFunc(func(cmd *cobra.Command, err error) error { return cli.AsUsage(usage.Flag(cmd, err)) })
+	o.AddFlags(cmd.Flags(), env.Getenv)
+	cmd.AddCommand(worker.NewConfigCommand(env), cron.NewCommand(env), demo.NewCommand(env), newVersionCommand(env), usage.Tree())
+	addGroup(cmd, "Show and change jobs:", jobs.Commands(env)...)
+	addGroup(cmd, "Limit and pause jobs:", limits.Commands(env)...)
+	addGroup(cmd, "Show and maintain the queue:", queue.Commands(env)...)
+	addCompletions(cmd, env.Getenv)
 	return cmd
 }
 
@@ -148,15 +141,4 @@ const (
 var otherCommands = map[string]string{
 	"run": runsJobs, "start": runsJobs, "work": runsJobs, "serve": runsJobs,
 	"migrate": installs, "install": installs, "upgrade": installs, "up": installs, "init": installs,
-}
-
-func noArguments(cmd *cobra.Command, args []string) error {
-	others := otherCommands
-	if cmd.HasParent() {
-		others = nil
-	}
-	if err := usage.NoArguments(cmd, args, others); err != nil {
-		return usageError{err}
-	}
-	return nil
 }

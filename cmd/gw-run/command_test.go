@@ -6,7 +6,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/spf13/pflag"
+	"github.com/gwsql/gw/cmd/gw-run/internal/cli"
 )
 
 // command runs gw-run inside this process.
@@ -19,7 +19,7 @@ func command(t *testing.T, env map[string]string, args ...string) (code int, std
 
 func TestTheVersionIsAFlagToo(t *testing.T) {
 	_, want, _ := command(t, nil, "version")
-	if code, got, _ := command(t, nil, "--version"); code != exitOK || got != want || want == "" {
+	if code, got, _ := command(t, nil, "--version"); code != cli.ExitOK || got != want || want == "" {
 		t.Errorf("exit code %d, %q, want %q", code, got, want)
 	}
 }
@@ -67,8 +67,8 @@ func TestMistakesInTheCommandLineAreExplained(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			code, stdout, stderr := command(t, c.env, c.args...)
-			if code != exitUsage || stdout != "" {
-				t.Errorf("exit code %d, stdout %q, want %d and nothing", code, stdout, exitUsage)
+			if code != cli.ExitUsage || stdout != "" {
+				t.Errorf("exit code %d, stdout %q, want %d and nothing", code, stdout, cli.ExitUsage)
 			}
 			if !strings.Contains(stderr, c.want) || !strings.Contains(stderr, "gw-run --help") {
 				t.Errorf("stderr %q, want %q and a hint to --help", stderr, c.want)
@@ -85,59 +85,16 @@ func TestTasksAreLookedForBeforeTheDatabase(t *testing.T) {
 		"no tasks found in " + dir + "; it is empty": dir,
 	} {
 		code, _, stderr := command(t, nil, "-c", "postgres:///unused", "--tasks", tasks)
-		if code != exitFailure || !strings.Contains(stderr, want) {
-			t.Errorf("exit code %d, stderr %q, want %d and %q", code, stderr, exitFailure, want)
+		if code != cli.ExitFailure || !strings.Contains(stderr, want) {
+			t.Errorf("exit code %d, stderr %q, want %d and %q", code, stderr, cli.ExitFailure, want)
 		}
-	}
-}
-
-func TestPollIntervalsAreMillisecondsOrTimes(t *testing.T) {
-	for text, want := range map[string]string{"2000": "2s", "1": "1ms", "1.5s": "1.5s", "2m": "2m0s"} {
-		var interval pollInterval
-		if err := interval.Set(text); err != nil || interval.String() != want {
-			t.Errorf("%q became %s, error %v, want %s", text, interval.String(), err, want)
-		}
-	}
-}
-
-func TestTheEnvironmentSetsWhatNoFlagSets(t *testing.T) {
-	for name, c := range map[string]struct {
-		env   map[string]string
-		args  []string
-		quiet bool
-		level string
-	}{
-		"nothing":            {level: "INFO"},
-		"NO_LOG_SUCCESS":     {env: map[string]string{"NO_LOG_SUCCESS": "1"}, quiet: true, level: "INFO"},
-		"flag over it":       {env: map[string]string{"NO_LOG_SUCCESS": "1"}, args: []string{"--quiet=false"}, level: "INFO"},
-		"GRAPHILE_..._DEBUG": {env: map[string]string{"GRAPHILE_LOGGER_DEBUG": "1"}, level: "DEBUG"},
-		"level over it": {
-			env: map[string]string{"GRAPHILE_LOGGER_DEBUG": "1"}, args: []string{"--log-level", "error"}, level: "ERROR",
-		},
-	} {
-		t.Run(name, func(t *testing.T) {
-			o := newOptions()
-			getenv := func(name string) string { return c.env[name] }
-			flags := pflag.NewFlagSet("gw-run", pflag.ContinueOnError)
-			o.database.addFlags(flags, getenv)
-			o.addFlags(flags)
-			if err := flags.Parse(append(c.args, "-c", "postgres:///unused")); err != nil {
-				t.Fatal(err)
-			}
-			if err := o.complete(flags, getenv); err != nil {
-				t.Fatal(err)
-			}
-			if o.worker.Quiet != c.quiet || o.level.String() != c.level {
-				t.Errorf("quiet %v, level %s, want %v, %s", o.worker.Quiet, o.level, c.quiet, c.level)
-			}
-		})
 	}
 }
 
 func TestHelpAndVersionGoToStdout(t *testing.T) {
 	for arg, want := range map[string]string{"--help": "Exit codes:", "version": "gw-run "} {
 		code, stdout, stderr := command(t, nil, arg)
-		if code != exitOK || !strings.Contains(stdout, want) || stderr != "" {
+		if code != cli.ExitOK || !strings.Contains(stdout, want) || stderr != "" {
 			t.Errorf("%s: exit code %d, stdout %q, stderr %q", arg, code, stdout, stderr)
 		}
 	}
@@ -145,20 +102,7 @@ func TestHelpAndVersionGoToStdout(t *testing.T) {
 
 func TestTheVersionOfASchemaIsThatOfAConnection(t *testing.T) {
 	code, stdout, stderr := command(t, nil, "version", "-c", "host=/nowhere dbname=x")
-	if code != exitFailure || !strings.Contains(stdout, "schema version ") || !strings.Contains(stderr, "connect: ") {
+	if code != cli.ExitFailure || !strings.Contains(stdout, "schema version ") || !strings.Contains(stderr, "connect: ") {
 		t.Errorf("exit code %d, stdout %q, stderr %q", code, stdout, stderr)
-	}
-}
-
-func TestPasswordsAreNotShown(t *testing.T) {
-	for connection, want := range map[string]string{
-		"postgres://me:secret@db.example:5433/app":          "postgres://me@db.example:5433/app",
-		"host=/run/pg user=me password=secret dbname='a b'": "postgres://me@/a%20b?host=%2Frun%2Fpg&port=5432",
-	} {
-		d := database{connection: connection}
-		got, err := d.urlWithoutPassword()
-		if err != nil || got != want {
-			t.Errorf("%q, error %v, want %q", got, err, want)
-		}
 	}
 }

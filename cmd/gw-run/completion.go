@@ -9,24 +9,19 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/gwsql/gw/internal/inspect"
+	"github.com/gwsql/gw/cmd/gw-run/internal/cli"
 	"github.com/gwsql/gw/internal/task"
 	"github.com/gwsql/gw/internal/terminal"
 )
 
 // addCompletions registers the shell completions of flags and arguments. The completion command itself is cobra's.
 func addCompletions(cmd *cobra.Command, getenv func(string) string) {
-	words := map[string][]string{
-		"log-format": {"text", "json"},
-		"log-level":  {"debug", "info", "warn", "error"},
-	}
-	for flag, values := range words {
-		must(cmd.RegisterFlagCompletionFunc(flag, cobra.FixedCompletions(values, cobra.ShellCompDirectiveNoFileComp)))
-	}
-	must(cmd.MarkFlagDirname("tasks"))
-	must(cmd.MarkFlagFilename("config", "yaml", "yml"))
+	cli.CompleteWords(cmd, "log-format", "text", "json")
+	cli.CompleteWords(cmd, "log-level", "debug", "info", "warn", "error")
+	cli.Must(cmd.MarkFlagDirname("tasks"))
+	cli.Must(cmd.MarkFlagFilename("config", "yaml", "yml"))
 	for _, flag := range []string{"connection", "schema", "jobs", "http", "ui", "grace", "poll-interval", "max-pool-size", "listen-url"} {
-		must(cmd.RegisterFlagCompletionFunc(flag, cobra.NoFileCompletions))
+		cli.Must(cmd.RegisterFlagCompletionFunc(flag, cobra.NoFileCompletions))
 	}
 	completeNames(cmd, getenv)
 }
@@ -54,7 +49,7 @@ var firstArguments = map[string]string{
 func completeNames(cmd *cobra.Command, getenv func(string) string) {
 	for list := range lists {
 		if flag := cmd.Flags().Lookup(list); flag != nil && flag.Value.Type() != "int" {
-			must(cmd.RegisterFlagCompletionFunc(list, func(cmd *cobra.Command, _ []string, begun string) ([]string, cobra.ShellCompDirective) {
+			cli.Must(cmd.RegisterFlagCompletionFunc(list, func(cmd *cobra.Command, _ []string, begun string) ([]string, cobra.ShellCompDirective) {
 				return namesOf(cmd, getenv, list, begun), cobra.ShellCompDirectiveNoFileComp
 			}))
 		}
@@ -85,44 +80,37 @@ func namesOf(cmd *cobra.Command, getenv func(string) string, list, begun string)
 	defer cancel()
 	answer := make(chan []string, 1)
 	go func() { answer <- namesInDatabase(ctx, cmd, getenv, list, begun) }() // it may take longer, to close the connection
-	names := make(map[string]bool)
+	var names []string
 	if list == "task" {
 		if found, err := task.Discover("tasks"); err == nil {
-			for name := range found.Tasks {
-				names[name] = true
-			}
+			names = slices.Collect(maps.Keys(found.Tasks))
 		}
 	}
 	select {
 	case <-ctx.Done():
 	case found := <-answer:
-		for _, name := range found {
-			names[name] = true
-		}
+		names = append(names, found...)
 	}
 	// Shells read a tab as the begin of a description, and a line end as that of the name.
-	maps.DeleteFunc(names, func(name string, _ bool) bool {
+	names = slices.DeleteFunc(names, func(name string) bool {
 		return !strings.HasPrefix(name, begun) || terminal.Printable(name) != name
 	})
-	return slices.Sorted(maps.Keys(names))
+	slices.Sort(names)
+	return slices.Compact(names)
 }
 
 // namesInDatabase returns names that come after a text, none if there is an error.
 func namesInDatabase(ctx context.Context, cmd *cobra.Command, getenv func(string) string, list, begun string) (names []string) {
-	to := database{connection: cmd.Flag("connection").Value.String(), schema: cmd.Flag("schema").Value.String()}
-	if to.complete(getenv) != nil {
+	to := cli.Database{Connection: cmd.Flag("connection").Value.String(), Schema: cmd.Flag("schema").Value.String()}
+	if to.Complete(getenv) != nil {
 		return nil
 	}
-	db, err := to.open(ctx)
+	db, err := to.Open(ctx)
 	if err != nil {
 		return nil
 	}
-	defer db.close()
-	found, err := db.ask(ctx, lists[list], begun)
-	if err != nil {
-		return nil
-	}
-	rows, err := inspect.Decode[struct{ Name string }](found.Rows)
+	defer db.Close()
+	rows, _, err := cli.Rows[struct{ Name string }](db.Ask(ctx, lists[list], begun))
 	if err != nil {
 		return nil
 	}
@@ -130,11 +118,4 @@ func namesInDatabase(ctx context.Context, cmd *cobra.Command, getenv func(string
 		names = append(names, row.Name)
 	}
 	return names
-}
-
-// must panics if a flag does not exist, which is a bug in this program.
-func must(err error) {
-	if err != nil {
-		panic(err)
-	}
 }

@@ -6,6 +6,8 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"github.com/gwsql/gw/cmd/gw-run/internal/cli"
 )
 
 func writeCrontab(t *testing.T, text string) (path string) {
@@ -25,8 +27,8 @@ line 3: * * * * * tick
 ` + path + " is valid: 2 items.\n"
 	wantErr := "gw-run: no database given: next runs are not shown, time zones not checked\n" +
 		path + ":2:80: warning: Graphile Worker for Node.js does not know the option 'tz' and refuses the whole crontab.\n"
-	if code != exitOK || stdout != wantOut || stderr != wantErr {
-		t.Errorf("exit code %d, stdout\n%s, stderr\n%s, want %d,\n%s and\n%s", code, stdout, stderr, exitOK, wantOut, wantErr)
+	if code != cli.ExitOK || stdout != wantOut || stderr != wantErr {
+		t.Errorf("exit code %d, stdout\n%s, stderr\n%s, want %d,\n%s and\n%s", code, stdout, stderr, cli.ExitOK, wantOut, wantErr)
 	}
 }
 
@@ -50,7 +52,7 @@ func TestTasksThatNobodyServesAreAWarning(t *testing.T) {
 		t.Fatal(err)
 	}
 	code, _, stderr := command(t, nil, "cron", "check", path)
-	if want := "gw-run: no database given: next runs are not shown, time zones not checked\n" + path + warning; code != exitOK || stderr != want {
+	if want := "gw-run: no database given: next runs are not shown, time zones not checked\n" + path + warning; code != cli.ExitOK || stderr != want {
 		t.Errorf("exit code %d, stderr\n%s, want\n%s", code, stderr, want)
 	}
 }
@@ -68,8 +70,8 @@ func TestEveryProblemOfACrontabIsShown(t *testing.T) {
 			t.Errorf("stderr does not contain %q:\n%s", want, stderr)
 		}
 	}
-	if code != exitFailure || stdout != "line 2: * * * * * b\n" {
-		t.Errorf("exit code %d, stdout %q, want %d and the items that could be read", code, stdout, exitFailure)
+	if code != cli.ExitFailure || stdout != "line 2: * * * * * b\n" {
+		t.Errorf("exit code %d, stdout %q, want %d and the items that could be read", code, stdout, cli.ExitFailure)
 	}
 }
 
@@ -80,11 +82,11 @@ func TestMistakesInTheCommandLineOfCronCheck(t *testing.T) {
 		code int
 		want string
 	}{
-		"no file":       {[]string{"cron", "check"}, exitUsage, "takes one file, not 0"},
-		"two files":     {[]string{"cron", "check", path, path}, exitUsage, "takes one file, not 2"},
-		"missing file":  {[]string{"cron", "check", path + "x"}, exitFailure, "read crontab: open " + path + "x"},
-		"no connection": {[]string{"cron", "check", path, "-c", "http://x"}, exitUsage, "--connection"},
-		"other command": {[]string{"cron", "chekc"}, exitUsage, "chekc"},
+		"no file":       {[]string{"cron", "check"}, cli.ExitUsage, "takes one file, not 0"},
+		"two files":     {[]string{"cron", "check", path, path}, cli.ExitUsage, "takes one file, not 2"},
+		"missing file":  {[]string{"cron", "check", path + "x"}, cli.ExitFailure, "read crontab: open " + path + "x"},
+		"no connection": {[]string{"cron", "check", path, "-c", "http://x"}, cli.ExitUsage, "--connection"},
+		"other command": {[]string{"cron", "chekc"}, cli.ExitUsage, "chekc"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			code, stdout, stderr := command(t, nil, c.args...)

@@ -10,6 +10,8 @@ import (
 	"syscall"
 
 	"golang.org/x/sys/unix"
+
+	"github.com/gwsql/gw/cmd/gw-run/internal/cli"
 )
 
 // unforwarded are the signals that concern a process itself: the end of its children, and its use of the terminal. Go sends itself SIGURG.
@@ -28,7 +30,7 @@ func runAsInit(args []string, stderr io.Writer) (code int, isInit bool) {
 	child, err := startInGroup(args)
 	if err != nil {
 		fmt.Fprintln(stderr, "gw-run: start as the process 1:", err)
-		return exitFailure, true
+		return cli.ExitFailure, true
 	}
 	go func() {
 		for got := range signals {
@@ -67,9 +69,9 @@ func reapUntil(child int) int {
 		switch {
 		case errors.Is(err, syscall.EINTR) || err == nil && pid != child:
 		case err != nil: // there is no child
-			return exitFailure
+			return cli.ExitFailure
 		case status.Signaled():
-			return exitSignal + int(status.Signal())
+			return cli.ExitSignal + int(status.Signal())
 		default:
 			return status.ExitStatus()
 		}

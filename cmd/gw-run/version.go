@@ -3,6 +3,7 @@ package main
 import (
 	"github.com/spf13/cobra"
 
+	"github.com/gwsql/gw/cmd/gw-run/internal/cli"
 	"github.com/gwsql/gw/internal/about"
 )
 
@@ -12,23 +13,23 @@ schema in that database.`
 const versionExamples = `  gw-run version
   gw-run version --connection postgres:///app`
 
-func newVersionCommand(getenv func(string) string) *cobra.Command {
-	var to database
+func newVersionCommand(env cli.Env) *cobra.Command {
+	var to cli.Database
 	cmd := &cobra.Command{
 		Use:     "version",
 		Short:   "Print the version of this program and of its schema",
 		Long:    versionHelp,
 		Example: versionExamples,
-		Args:    noArguments,
+		Args:    cli.NoArguments,
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			if to.connection != "" {
-				if err := to.complete(getenv); err != nil {
-					return usageError{err}
+			if to.Connection != "" {
+				if err := to.Complete(env.Getenv); err != nil {
+					return err
 				}
 			}
-			return about.Print(cmd.Context(), cmd.OutOrStdout(), "gw-run", to.connection, to.schema)
+			return about.Print(cmd.Context(), cmd.OutOrStdout(), "gw-run", to.Connection, to.Schema)
 		},
 	}
-	to.addFlags(cmd.Flags(), getenv)
+	to.AddFlags(cmd.Flags(), env.Getenv)
 	return cmd
 }

@@ -29,6 +29,14 @@ func (m *Moment) UnmarshalJSON(data []byte) error {
 // IsNull reports whether the value is null.
 func (m Moment) IsNull() bool { return m.Text == "" && m.IsZero() }
 
+// Show formats the time, or returns the text of a value that is none.
+func (m Moment) Show(format func(time.Time) string) string {
+	if m.IsNull() || m.Text != "" {
+		return m.Text
+	}
+	return format(m.Time)
+}
+
 // Since returns how long ago the time was; 0 if it is later than now, null or no time for Go.
 func (m Moment) Since(now time.Time) time.Duration {
 	if m.IsZero() {

@@ -150,10 +150,7 @@ func interval(text string) string {
 
 // absolute formats a time as date and time in a zone.
 func absolute(m inspect.Moment, zone *time.Location) string {
-	if m.IsNull() || m.Text != "" {
-		return m.Text
-	}
-	return clock(m.Time, zone)
+	return m.Show(func(t time.Time) string { return clock(t, zone) })
 }
 
 // clock formats a time in a zone.
@@ -163,10 +160,7 @@ func clock(t time.Time, zone *time.Location) string {
 
 // iso formats a time for programs.
 func iso(m inspect.Moment) string {
-	if m.IsNull() || m.Text != "" {
-		return m.Text
-	}
-	return m.UTC().Format(time.RFC3339)
+	return m.Show(func(t time.Time) string { return t.UTC().Format(time.RFC3339) })
 }
 
 // count formats a number of jobs, with a sign if it is an estimate.
