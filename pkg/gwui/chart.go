@@ -243,7 +243,7 @@ type plotter struct {
 }
 
 // leastSteps is how many steps the axis of time has at least, if the first value is younger than the span.
-const leastSteps = 10
+const leastSteps = 5
 
 // newPlotter returns one of values at these times for a span that ends now, or for the part of it since the first value,
 // with marks for what operators did.
