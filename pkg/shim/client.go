@@ -4,12 +4,21 @@ import (
 	"cmp"
 	"context"
 	"database/sql"
+	"errors"
+	"fmt"
+	"os"
+	"slices"
+	"strings"
 	"sync/atomic"
 	"time"
 
 	"github.com/jackc/pgx/v5"
+	"github.com/jackc/pgx/v5/pgxpool"
 
+	"github.com/gwsql/gw/internal/connection"
 	"github.com/gwsql/gw/internal/rows"
+	"github.com/gwsql/gw/internal/sqlstate"
+	"github.com/gwsql/gw/internal/statement"
 )
 
 // Client adds and administers jobs. It runs none, so a program that only adds jobs needs no [Worker].
@@ -111,3 +120,166 @@ const (
 	maxWorkerIDLength   = 128
 	maxConcurrency      = 100_000 // each handler that runs has a goroutine and a job in memory
 )
+
+var errNoDatabase = errors.New("the client has no database")
+
+// each runs a statement and calls fn for every row; fn's argument scans the row. S in sql stands for the schema.
+func (c *Client) each(ctx context.Context, fn func(scan func(...any) error) error, sql string, args ...any) error {
+	if c.db == nil {
+		return errNoDatabase
+	}
+	return c.explained(c.db.Each(ctx, fn, statement.In(c.schema, sql), args...))
+}
+
+// listed returns the rows of a statement; columns returns where the values of a row go.
+func listed[T any](ctx context.Context, c *Client, columns func(*T) []any, sql string, args ...any) ([]T, error) {
+	var list []T
+	err := c.each(ctx, func(scan func(...any) error) error {
+		var row T
+		err := scan(columns(&row)...)
+		list = append(list, row)
+		return err
+	}, sql, args...)
+	if err != nil {
+		return nil, err
+	}
+	return list, nil
+}
+
+// firstRow returns the first row of a statement, nil without one.
+func firstRow[T any](ctx context.Context, c *Client, columns func(*T) []any, sql string, args ...any) (*T, error) {
+	list, err := listed(ctx, c, columns, sql, args...)
+	if len(list) == 0 {
+		return nil, err
+	}
+	return &list[0], nil
+}
+
+// singleValue returns the only value of a statement.
+func singleValue[T any](ctx context.Context, c *Client, sql string, args ...any) (value T, err error) {
+	err = c.each(ctx, func(scan func(...any) error) error { return scan(&value) }, sql, args...)
+	return value, err
+}
+
+// order calls a function whose result is not needed.
+func (c *Client) order(ctx context.Context, sql string, args ...any) error {
+	_, err := singleValue[*string](ctx, c, sql, args...)
+	return err
+}
+
+// all returns the jobs of a statement.
+func (c *Client) all(ctx context.Context, sql string, args ...any) ([]*JobInfo, error) {
+	var jobs []*JobInfo
+	err := c.each(ctx, func(scan func(...any) error) error {
+		job := &JobInfo{}
+		jobs = append(jobs, job)
+		return scan(job.columns()...)
+	}, sql, args...)
+	if err != nil {
+		return nil, err
+	}
+	return jobs, nil
+}
+
+// one returns the only job of a statement.
+func (c *Client) one(ctx context.Context, sql string, args ...any) (*JobInfo, error) {
+	jobs, err := c.all(ctx, sql, args...)
+	if err != nil {
+		return nil, err
+	}
+	if len(jobs) == 0 {
+		return nil, ErrJobNotFound
+	}
+	return jobs[0], nil
+}
+
+// during adds to an error what it has prevented; the error may be nil.
+func during(err error, what string, args ...any) error {
+	if err == nil {
+		return nil
+	}
+	return fmt.Errorf("%s: %w", fmt.Sprintf(what, args...), err)
+}
+
+// mayBeForRoles reports whether the client's schema may be one for roles. If so, enqueue determines whether it is, and
+// sets isQueue if it is not.
+func (c *Client) mayBeForRoles() bool {
+	return strings.HasSuffix(c.cfg.Schema, rolesSuffix) && !c.isQueue.Load()
+}
+
+// The errors of a [Client].
+var (
+	// ErrJobNotFound is returned by [Client.Job], [Client.JobByKey] and [Client.Remove] if there is no such job. A
+	// completed job has no row.
+	ErrJobNotFound = errors.New("job not found")
+
+	// ErrNotGranted is matched by the errors of a [Client] in the schema for roles (see [ClientConfig]) for calls that
+	// gw-migrate grants has not granted to its role.
+	ErrNotGranted = errors.New("not granted")
+
+	// ErrEmptyBatch is returned by [Client.AddBatch] for an empty list, because its job would have nothing to do.
+	ErrEmptyBatch = errors.New("empty batch")
+)
+
+// explained adds a remedy to errors whose text has none. [errors.As] still finds the original error.
+func (c *Client) explained(err error) error {
+	state := sqlstate.Of(err)
+	if strings.HasSuffix(c.cfg.Schema, rolesSuffix) && slices.Contains([]string{"42501", "42883", "42P01"}, state) {
+		return fmt.Errorf("%w to this role by gw-migrate grants: %w", ErrNotGranted, err)
+	}
+	switch sqlstate.ClassOf(state) {
+	case sqlstate.NotFound:
+		return fmt.Errorf("%w: is the queue installed in the schema %q, and up to date? gw-migrate installs and upgrades it",
+			err, c.cfg.Schema)
+	case sqlstate.NotGranted:
+		return fmt.Errorf("%w: only the role that installed the queue may use it", err)
+	}
+	return err
+}
+
+// Open opens a pool for a [Worker] or a [Client], and connects once to check that it can. The caller closes it.
+//
+// connString is a URL, a list of key=value or the name of a database, with the settings of [pgxpool.ParseConfig] such
+// as pool_max_conns. If it is empty, Open uses DATABASE_URL, or else PGHOST, PGDATABASE and the other variables of
+// PostgreSQL; if none of these is set, it returns an error. Errors do not contain passwords. Text is sent as UTF-8,
+// whatever the encoding of the database and of the role.
+func Open(ctx context.Context, connString string) (*pgxpool.Pool, error) {
+	text, err := connection.Find(connString, "a connection string", os.Getenv)
+	if err != nil {
+		return nil, fmt.Errorf("open database: %w", err)
+	}
+	config, err := pgxpool.ParseConfig(text)
+	if err != nil {
+		return nil, fmt.Errorf("open database: %w", err)
+	}
+	connection.Speak(config.ConnConfig)
+	pool, err := pgxpool.NewWithConfig(ctx, config)
+	if err != nil {
+		return nil, fmt.Errorf("open database: %w", err)
+	}
+	if err := pool.Ping(ctx); err != nil {
+		pool.Close()
+		return nil, fmt.Errorf("open database: %w", err)
+	}
+	return pool, nil
+}
+
+// QuickAdd connects as [Open] does, adds one job as [Client.Add] does, and disconnects; it is meant for scripts. The
+// queue is in the schema graphile_worker. For another schema, and for more than one job, create a [Client].
+func QuickAdd(ctx context.Context, connString, task string, payload any, opts *AddOptions) (job *JobInfo, err error) {
+	text, err := connection.Find(connString, "a connection string", os.Getenv)
+	if err != nil {
+		return nil, fmt.Errorf("add job %q: %w", task, err)
+	}
+	config, err := pgxpool.ParseConfig(text) // it accepts the settings of a pool, too
+	if err != nil {
+		return nil, fmt.Errorf("add job %q: %w", task, err)
+	}
+	connection.Speak(config.ConnConfig)
+	conn, err := pgx.ConnectConfig(ctx, config.ConnConfig)
+	if err != nil {
+		return nil, fmt.Errorf("add job %q: %w", task, err)
+	}
+	defer conn.Close(context.WithoutCancel(ctx))
+	return NewClient(conn, ClientConfig{}).Add(ctx, task, payload, opts)
+}

@@ -8,6 +8,41 @@ import (
 	"github.com/gwsql/gw/internal/storable"
 )
 
+// JobInfo is a job as stored in the database, without its payload. Infinite times are zero.
+type JobInfo struct {
+	ID             int64
+	TaskIdentifier string
+	QueueName      string    // empty if the job is in no named queue
+	Priority       int       // lower runs first
+	RunAt          time.Time // the job does not start before this time
+	Attempts       int       // how often it was claimed
+	MaxAttempts    int       // the number of attempts after which a failing job has failed permanently
+	LastError      string    // the error of the last failed attempt, empty without
+	CreatedAt      time.Time
+	UpdatedAt      time.Time // when a producer or an administrator last changed it
+	Key            string    // the job key, empty without
+	LockedAt       time.Time // when it was claimed, zero if it is not
+	LockedBy       string    // the worker that claimed it
+	Revision       int       // how often it was replaced or requested again by its key; 0 for a new job
+	Flags          []string  // sorted
+}
+
+// jobColumns are the columns of a job after the names of the task and the queue, from r, a row of the table
+// or of the view jobs. A time.Time cannot hold an infinite time.
+var jobColumns = `
+	r.id, r.priority, ` + rows.TimeOf("r.run_at") + `, r.attempts, r.max_attempts, r.last_error,
+	` + rows.TimeOf("r.created_at") + `, ` + rows.TimeOf("r.updated_at") + `, r.key,
+	` + rows.TimeOf("r.locked_at") + `, r.locked_by, r.revision, r.flags::text`
+
+// columns returns where the values of a row with these columns go.
+func (j *JobInfo) columns() []any {
+	return []any{rows.OrZero(&j.TaskIdentifier), rows.OrZero(&j.QueueName), &j.ID, &j.Priority, rows.Time(&j.RunAt),
+		&j.Attempts, &j.MaxAttempts,
+		rows.OrZero(&j.LastError), rows.Time(&j.CreatedAt), rows.Time(&j.UpdatedAt), rows.OrZero(&j.Key),
+		rows.Time(&j.LockedAt), rows.OrZero(&j.LockedBy),
+		&j.Revision, rows.Keys(&j.Flags)}
+}
+
 // Job returns the job with this id, or an error matching [ErrJobNotFound].
 func (c *Client) Job(ctx context.Context, id int64) (*JobInfo, error) {
 	job, err := c.look(ctx, `job_ids => array[$1::bigint]`, id)
@@ -158,4 +193,51 @@ func named(call string) string {
 		  left join S.jobs as n on n.id operator(pg_catalog.=) r.id
 		 where r.id is not null
 		 order by r.id`
+}
+
+// Finding is a problem of the queue that doctor reports.
+type Finding struct {
+	Severity string // critical: jobs cannot be added or run, or soon cannot; warning: it costs time or space, or jobs wait; info
+	Finding  string // what kind of problem it is
+	Subject  string // what has it, such as the name of a task
+	Detail   string // what its effect is
+	Remedy   string // what to do
+	Command  string // the remedy as one statement or command, empty if it is not one
+}
+
+// Doctor returns the current problems of the queue, the most severe first. It changes nothing, and its cost is bounded
+// however many jobs there are; a bad case takes a second.
+func (c *Client) Doctor(ctx context.Context) ([]Finding, error) {
+	findings, err := listed(ctx, c, func(f *Finding) []any {
+		return []any{&f.Severity, &f.Finding, &f.Subject, &f.Detail, &f.Remedy, rows.OrZero(&f.Command)}
+	}, `select d.severity, d.finding, d.subject, d.detail, d.remedy, d.command from S.doctor() as d`)
+	return findings, during(err, "ask doctor")
+}
+
+// QueueDepth is the number of jobs in each state.
+type QueueDepth struct {
+	Ready     int64 // due and not claimed; their named queue may be locked
+	Scheduled int64 // due later
+	Running   int64 // claimed, by any worker
+	Failed    int64 // out of attempts; they stay until they are deleted or retried
+
+	// OldestReady is how long the oldest ready job has been due, 0 if none is ready.
+	OldestReady time.Duration
+
+	// IsEstimate is set if there are too many jobs to count, so that the numbers come from a sample. A sample may miss
+	// a few jobs among millions. OldestReady is never an estimate.
+	IsEstimate bool
+}
+
+// QueueDepth counts the jobs in the queue. It takes some milliseconds, or tens of them if there are millions of jobs.
+func (c *Client) QueueDepth(ctx context.Context) (QueueDepth, error) {
+	depth, err := firstRow(ctx, c, func(d *QueueDepth) []any {
+		return []any{&d.Ready, &d.Scheduled, &d.Running, &d.Failed, rows.Span(&d.OldestReady), &d.IsEstimate}
+	}, `
+		select d.ready, d.scheduled, d.running, d.failed, `+rows.SpanOf("d.oldest_ready")+`, d.is_estimate
+		  from S.queue_depth() as d`)
+	if err != nil {
+		return QueueDepth{}, during(err, "count jobs")
+	}
+	return *depth, nil
 }

@@ -2,16 +2,57 @@ package shim
 
 import (
 	"context"
+	"crypto/rand"
 	"errors"
 	"fmt"
 	"maps"
 	"slices"
+	"strconv"
+	"sync"
+	"sync/atomic"
 	"time"
+
+	"github.com/jackc/pgx/v5"
+	"github.com/jackc/pgx/v5/pgxpool"
 
 	"github.com/gwsql/gw/internal/connection"
 	"github.com/gwsql/gw/internal/rows"
 	"github.com/gwsql/gw/internal/sqlstate"
 )
+
+// waitingCalls are the waiting calls of a client.
+type waitingCalls struct {
+	mu        sync.Mutex
+	calls     map[*waiter]bool
+	newcomers map[int64]bool // jobs of calls that joined since the last query
+	told      map[int64]bool // jobs whose ends were notified since the last query
+	looking   bool
+	joined    signal
+	heard     signal
+	hears     atomic.Bool // notifications arrive
+}
+
+func newWaits() *waitingCalls {
+	return &waitingCalls{
+		calls: make(map[*waiter]bool), newcomers: make(map[int64]bool), told: make(map[int64]bool), joined: newSignal(),
+		heard: newSignal(),
+	}
+}
+
+// waiter is a call that waits.
+type waiter struct {
+	id    int64
+	since time.Time
+	ended chan waitEnd
+}
+
+type waitEnd struct {
+	id        int64
+	state     string
+	lastError string
+	result    *string
+	err       error
+}
 
 // The pause between two queries for ended jobs is a quarter of the time for which the latest call has waited, within
 // these bounds; farLook is the upper one while notifications of the ends arrive. A query has a timeout, because a
@@ -224,4 +265,70 @@ func (c *Client) ends(ctx context.Context, ids []int64) (map[int64]waitEnd, erro
 func (c *Client) await(ctx context.Context, ids []int64) (notified bool) {
 	notified, err := singleValue[bool](ctx, c, `select S.await_jobs($1::bigint[])`, rows.IDArray(ids))
 	return err == nil && notified
+}
+
+// listen passes on the notified ends of jobs until ctx ends, on a connection of its own. It does nothing unless the
+// client is on a pool.
+func (w *waitingCalls) listen(ctx context.Context, c *Client) {
+	pool := rows.PoolOf(c.db)
+	if pool == nil {
+		return
+	}
+	var retry connection.Backoff
+	for {
+		started := time.Now()
+		_ = w.listenOnce(ctx, pool) // without notifications, the calls query more often
+		w.hears.Store(false)
+		if time.Since(started) >= healthy {
+			retry.Reset()
+		}
+		if !retry.Wait(ctx) {
+			return
+		}
+	}
+}
+
+func (w *waitingCalls) listenOnce(ctx context.Context, pool *pgxpool.Pool) error {
+	conn, err := connection.Like(ctx, pool)
+	if err != nil {
+		return err
+	}
+	defer connection.Close(ctx, conn)
+	if _, err := conn.Exec(ctx, `listen "jobs:end"`); err != nil {
+		return err
+	}
+	// A pooler in transaction mode accepts LISTEN, but passes no notifications on. One that arrives shows that there is
+	// none.
+	probe := "probe " + rand.Text()
+	if _, err := pool.Exec(ctx, `select pg_catalog.pg_notify('jobs:end', '`+probe+`')`,
+		pgx.QueryExecModeSimpleProtocol); err != nil {
+		return err
+	}
+	for {
+		payload, err := connection.WaitForNotification(ctx, conn)
+		if err != nil {
+			return err
+		}
+		if payload.Payload == probe {
+			w.hears.Store(true)
+			w.joined.set() // look again: an end before this may not have been notified
+			continue
+		}
+		if id, err := strconv.ParseInt(payload.Payload, 10, 64); err == nil {
+			w.hear(id)
+		}
+	}
+}
+
+// hear records that the end of a job was notified.
+func (w *waitingCalls) hear(id int64) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	for call := range w.calls {
+		if call.id == id {
+			w.told[id] = true
+			w.heard.set()
+			return
+		}
+	}
 }
