@@ -244,41 +244,43 @@ func (c *Client) explained(err error) error {
 // PostgreSQL; if none of these is set, it returns an error. Errors do not contain passwords. Text is sent as UTF-8,
 // whatever the encoding of the database and of the role.
 func Open(ctx context.Context, connString string) (*pgxpool.Pool, error) {
-	text, err := connection.Find(connString, "a connection string", os.Getenv)
+	config, err := parsed(connString)
 	if err != nil {
-		return nil, fmt.Errorf("open database: %w", err)
+		return nil, during(err, "open database")
 	}
-	config, err := pgxpool.ParseConfig(text)
-	if err != nil {
-		return nil, fmt.Errorf("open database: %w", err)
-	}
-	connection.Speak(config.ConnConfig)
 	pool, err := pgxpool.NewWithConfig(ctx, config)
 	if err != nil {
-		return nil, fmt.Errorf("open database: %w", err)
+		return nil, during(err, "open database")
 	}
 	if err := pool.Ping(ctx); err != nil {
 		pool.Close()
-		return nil, fmt.Errorf("open database: %w", err)
+		return nil, during(err, "open database")
 	}
 	return pool, nil
+}
+
+func parsed(connString string) (*pgxpool.Config, error) {
+	text, err := connection.Find(connString, "a connection string", os.Getenv)
+	if err != nil {
+		return nil, err
+	}
+	config, err := pgxpool.ParseConfig(text)
+	if err == nil {
+		connection.Speak(config.ConnConfig)
+	}
+	return config, err
 }
 
 // QuickAdd connects as [Open] does, adds one job as [Client.Add] does, and disconnects; it is meant for scripts. The
 // queue is in the schema graphile_worker. For another schema, and for more than one job, create a [Client].
 func QuickAdd(ctx context.Context, connString, task string, payload any, opts *AddOptions) (job *JobInfo, err error) {
-	text, err := connection.Find(connString, "a connection string", os.Getenv)
+	config, err := parsed(connString) // it accepts the settings of a pool, too
 	if err != nil {
-		return nil, fmt.Errorf("add job %q: %w", task, err)
+		return nil, during(err, "add job %q", task)
 	}
-	config, err := pgxpool.ParseConfig(text) // it accepts the settings of a pool, too
-	if err != nil {
-		return nil, fmt.Errorf("add job %q: %w", task, err)
-	}
-	connection.Speak(config.ConnConfig)
 	conn, err := pgx.ConnectConfig(ctx, config.ConnConfig)
 	if err != nil {
-		return nil, fmt.Errorf("add job %q: %w", task, err)
+		return nil, during(err, "add job %q", task)
 	}
 	defer conn.Close(context.WithoutCancel(ctx))
 	return NewClient(conn, ClientConfig{}).Add(ctx, task, payload, opts)

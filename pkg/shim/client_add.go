@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"strconv"
 	"strings"
 	"time"
 
@@ -44,9 +45,7 @@ func (c *Client) add(ctx context.Context, task string, payload *string, err erro
 	if task == "" {
 		return nil, during(errNoTask, "add job")
 	}
-	if opts == nil {
-		opts = &AddOptions{}
-	}
+	opts = cmp.Or(opts, &AddOptions{})
 	if err == nil && c.mayBeForRoles() {
 		job, err = c.enqueueOne(ctx, task, payload, *opts)
 	}
@@ -61,28 +60,18 @@ func (c *Client) callAddJob(ctx context.Context, task string, payload *string, o
 	if err != nil {
 		return nil, err
 	}
-	carried, err := c.carried(ctx)
-	if err != nil {
-		return nil, err
-	}
 	names := addedNames
 	if opts.JobKey != "" && opts.JobKeyMode == UnsafeDedupe {
 		names = dedupedNames
 	}
-	args := []any{task, rows.OrNil(payload), rows.OrNull(opts.QueueName), rows.OrNil(timing.at), rows.OrNil(timing.in),
-		rows.OrNull(opts.MaxAttempts),
-		rows.OrNull(opts.JobKey), rows.OrNull(opts.Priority), rows.TextArrayOrNull(opts.Flags),
-		rows.OrNull(string(opts.JobKeyMode))}
-	if carried != nil {
-		args = append(args, carried)
-	}
-	return c.one(ctx, `
-		select `+names+`, `+jobColumns+`
-		  from `+addedBy(`S.add_job(
-		         $1::text, $2::json, $3::text,
-		         coalesce($4::timestamptz, pg_catalog.now() operator(pg_catalog.+) `+rows.Microseconds("$5")+`),
-		         $6::integer, $7::text, $8::integer, $9::text[], $10::text)`, "true", carried, "$11")+expecting(opts),
-		args...)
+	from, args := c.adding(ctx, `S.add_job(
+	         $1::text, $2::json, $3::text,
+	         coalesce($4::timestamptz, pg_catalog.now() operator(pg_catalog.+) `+rows.Microseconds("$5")+`),
+	         $6::integer, $7::text, $8::integer, $9::text[], $10::text)`, "true",
+		task, rows.OrNil(payload), rows.OrNull(opts.QueueName), rows.OrNil(timing.at), rows.OrNil(timing.in),
+		rows.OrNull(opts.MaxAttempts), rows.OrNull(opts.JobKey), rows.OrNull(opts.Priority),
+		rows.TextArrayOrNull(opts.Flags), rows.OrNull(string(opts.JobKeyMode)))
+	return c.one(ctx, `select `+names+`, `+jobColumns+` from `+from+expecting(opts), args...)
 }
 
 // The row of add_job has ids instead of the names of its task and queue. The names are those of the call, except for an
@@ -145,24 +134,14 @@ func (c *Client) callAddJobs(ctx context.Context, calls []*addCall) ([]*JobInfo,
 	if err != nil {
 		return nil, fmt.Errorf("encode specs: %w", err)
 	}
-	carried, err := c.carried(ctx)
-	if err != nil {
-		return nil, err
-	}
-	args := []any{string(list)}
-	if carried != nil {
-		args = append(args, carried)
-	}
-	jobs, err := c.all(ctx, `
-		select null, null, `+jobColumns+`
-		  from `+addedBy(`
-		       (select c.number, j.*
-		          from rows from (pg_catalog.json_to_recordset($1::json) as (specs pg_catalog.json, preserve_run_at boolean))
-		                 with ordinality as c (specs, preserve_run_at, number)
-		         cross join lateral S.add_jobs(`+statement.Specs(`c.specs`)+`,
-		                 c.preserve_run_at) with ordinality as j)`, "true", carried, "$2")+`
-		 order by r.number, r.ordinality`,
-		args...)
+	from, args := c.adding(ctx, `
+	       (select c.number, j.*
+	          from rows from (pg_catalog.json_to_recordset($1::json) as (specs pg_catalog.json, preserve_run_at boolean))
+	                 with ordinality as c (specs, preserve_run_at, number)
+	         cross join lateral S.add_jobs(`+statement.Specs(`c.specs`)+`,
+	                 c.preserve_run_at) with ordinality as j)`, "true", string(list))
+	jobs, err := c.all(ctx,
+		`select null, null, `+jobColumns+` from `+from+` order by r.number, r.ordinality`, args...)
 	if refusal, ok := errors.AsType[*pgconn.PgError](err); ok && len(calls) == 1 &&
 		strings.HasPrefix(refusal.Code, "GW") {
 		return nil, fmt.Errorf("%w: %s", err, refusal.Detail) // the number of the spec
@@ -233,20 +212,13 @@ func (e *UnsupportedKeyModeError) Error() string {
 	return fmt.Sprintf("specs[%d] has job key mode %q, which AddMany does not support", e.Spec, string(e.Mode))
 }
 
-// enqueuedSpec is a spec with its key mode.
-type enqueuedSpec struct {
-	sentSpec
-	Mode JobKeyMode `json:"mode"`
-}
-
 // enqueue adds jobs in a schema for roles by one statement. It returns them with only their ids, and the names that
 // the caller gave. In the schema of a queue it adds and returns no jobs. sent are the specs in their wire form.
 func (c *Client) enqueue(ctx context.Context, specs []JobSpec, sent []sentSpec) ([]*JobInfo, error) {
-	enqueued := make([]enqueuedSpec, len(specs))
 	for i, spec := range specs {
-		enqueued[i] = enqueuedSpec{sent[i], cmp.Or(spec.JobKeyMode, Replace)}
+		sent[i].Mode = cmp.Or(spec.JobKeyMode, Replace)
 	}
-	list, err := json.Marshal(enqueued)
+	list, err := json.Marshal(sent)
 	if err != nil {
 		return nil, fmt.Errorf("encode specs: %w", err)
 	}
@@ -288,37 +260,29 @@ func (c *Client) enqueueOne(ctx context.Context, task string, payload *string, o
 	return jobs[0], nil
 }
 
-// carried returns the values to store with jobs that are added under ctx, as JSON, or nil.
-func (c *Client) carried(ctx context.Context) (any, error) {
-	if c.cfg.Propagator == nil {
-		return nil, nil
-	}
-	values := make(map[string]string)
-	for name, value := range c.cfg.Propagator.Inject(ctx) {
-		if !strings.ContainsRune(name+value, 0) { // jsonb cannot store it
-			values[name] = value
+// adding returns the from clause of a statement that adds jobs by a call, as r, and its arguments. If ctx has values for
+// the jobs, the statement also stores them with those of the returned jobs, a, that the call has really added.
+func (c *Client) adding(ctx context.Context, call, really string, args ...any) (from string, _ []any) {
+	carried := make(map[string]string)
+	if c.cfg.Propagator != nil && !c.mayBeForRoles() { // where nothing is stored with jobs
+		for name, value := range c.cfg.Propagator.Inject(ctx) {
+			if !strings.ContainsRune(name+value, 0) { // jsonb cannot store it
+				carried[name] = value
+			}
 		}
 	}
-	if len(values) == 0 {
-		return nil, nil
+	if len(carried) == 0 {
+		return call + ` as r`, args
 	}
-	text, err := json.Marshal(values)
-	return string(text), err
-}
-
-// addedBy returns the from clause of a statement that adds jobs, as r. If carried is not nil, it also stores the
-// context given by parameter, with those of the returned jobs, a, that the call has really added.
-func addedBy(adding, really string, carried any, parameter string) string {
-	if carried == nil {
-		return adding + ` as r`
-	}
+	text, _ := json.Marshal(carried) // text has no error
+	args = append(args, string(text))
 	return `
 		(with added as materialized (
-		   select a.* from ` + adding + ` as a
+		   select a.* from ` + call + ` as a
 		 ), put as (
-		   select S._gw_put_job_contexts(pg_catalog.array_agg(a.id), pg_catalog.array_agg(a.revision), ` + parameter +
-		`::json)
+		   select S._gw_put_job_contexts(pg_catalog.array_agg(a.id), pg_catalog.array_agg(a.revision), $` +
+		strconv.Itoa(len(args)) + `::json)
 		     from added as a where ` + really + `
 		 )
-		 select a.* from added as a cross join put) as r`
+		 select a.* from added as a cross join put) as r`, args
 }

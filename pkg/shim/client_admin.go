@@ -1,6 +1,7 @@
 package shim
 
 import (
+	"cmp"
 	"context"
 	"time"
 
@@ -160,9 +161,7 @@ type CleanupOptions struct {
 // CleanupOptions.Force) and GWCIS (the transaction is not at READ COMMITTED).
 func (c *Client) Cleanup(ctx context.Context, opts *CleanupOptions,
 	tasks ...CleanupTask) (map[CleanupTask]int64, error) {
-	if opts == nil {
-		opts = &CleanupOptions{}
-	}
+	opts = cmp.Or(opts, &CleanupOptions{})
 	names := make([]string, len(tasks))
 	for i, task := range tasks {
 		names[i] = string(task)

@@ -1,9 +1,9 @@
 package shim
 
 import (
+	"cmp"
 	"context"
 	"errors"
-	"fmt"
 	"time"
 
 	"github.com/gwsql/gw/internal/rows"
@@ -72,18 +72,13 @@ type keyedCall struct {
 	last       []any  // other last parameters
 }
 
-func (c *Client) callByKey(ctx context.Context, call keyedCall, opts *AddOptions, sql string) (*KeyedJob, error) {
-	job, err := c.tryByKey(ctx, call, opts, sql)
-	return job, during(err, "%s %q", call.name, call.task)
-}
-
-func (c *Client) tryByKey(ctx context.Context, call keyedCall, opts *AddOptions, sql string) (*KeyedJob, error) {
+func (c *Client) callByKey(ctx context.Context, call keyedCall, opts *AddOptions,
+	sql string) (job *KeyedJob, err error) {
+	defer func() { err = during(err, "%s %q", call.name, call.task) }()
 	if call.task == "" {
 		return nil, errNoTask
 	}
-	if opts == nil {
-		opts = &AddOptions{}
-	}
+	opts = cmp.Or(opts, &AddOptions{})
 	if opts.JobKey != "" || opts.JobKeyMode != "" {
 		return nil, errors.New("the options have a JobKey or a JobKeyMode, which the call decides")
 	}
@@ -100,19 +95,10 @@ func (c *Client) tryByKey(ctx context.Context, call keyedCall, opts *AddOptions,
 	} else if !opts.RunAt.IsZero() || opts.RunIn != 0 {
 		return nil, errors.New("the options have a RunAt or a RunIn, which the call decides")
 	}
-	var carried any
-	if !c.mayBeForRoles() { // where nothing is stored with jobs
-		if carried, err = c.carried(ctx); err != nil {
-			return nil, err
-		}
-	}
 	args := append([]any{call.task, rows.OrNil(payload), rows.OrNull(call.key), call.every.Microseconds(),
-		rows.OrNull(opts.QueueName),
-		rows.OrNull(opts.MaxAttempts), rows.OrNull(opts.Priority), rows.TextArrayOrNull(opts.Flags)}, call.last...)
-	if carried != nil {
-		args = append(args, carried)
-	}
+		rows.OrNull(opts.QueueName), rows.OrNull(opts.MaxAttempts), rows.OrNull(opts.Priority),
+		rows.TextArrayOrNull(opts.Flags)}, call.last...)
+	from, args := c.adding(ctx, "S."+call.name+"("+sql, call.adds, args...)
 	return firstRow(ctx, c, func(j *KeyedJob) []any { return []any{&j.ID, &j.State, rows.Time(&j.DueAt), &j.IsNew} },
-		`select r.id, r.state, `+rows.TimeOf("r.due_at")+`, r.is_new
-		  from `+addedBy("S."+call.name+"("+sql, call.adds, carried, fmt.Sprintf("$%d", len(args))), args...)
+		`select r.id, r.state, `+rows.TimeOf("r.due_at")+`, r.is_new from `+from, args...)
 }

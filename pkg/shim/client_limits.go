@@ -1,6 +1,7 @@
 package shim
 
 import (
+	"cmp"
 	"context"
 	"time"
 
@@ -156,9 +157,7 @@ type PauseOptions struct {
 // continue. The pause survives restarts. A second pause of the same target changes its reason and end. An invalid
 // target or end has the code GWLVA, an unknown limit GWLNM.
 func (c *Client) Pause(ctx context.Context, target PauseTarget, opts *PauseOptions) error {
-	if opts == nil {
-		opts = &PauseOptions{}
-	}
+	opts = cmp.Or(opts, &PauseOptions{})
 	timing, err := c.timing(opts.Until, opts.For, time.Now())
 	if err == nil {
 		err = c.order(ctx, `

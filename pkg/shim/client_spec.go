@@ -86,6 +86,8 @@ type sentSpec struct {
 	JobKey      string   `json:"job_key,omitempty"`
 	Priority    int      `json:"priority,omitempty"`
 	Flags       []string `json:"flags,omitempty"`
+
+	Mode JobKeyMode `json:"mode,omitempty"` // only of enqueued jobs
 }
 
 func (c *Client) sent(spec JobSpec, now time.Time) (sentSpec, error) {
@@ -101,15 +103,8 @@ func (c *Client) sent(spec JobSpec, now time.Time) (sentSpec, error) {
 		return sentSpec{}, err
 	}
 	return sentSpec{
-		Task:        spec.Task,
-		Payload:     payload,
-		QueueName:   spec.QueueName,
-		RunAt:       timing.at,
-		RunIn:       timing.in,
-		MaxAttempts: spec.MaxAttempts,
-		JobKey:      spec.JobKey,
-		Priority:    spec.Priority,
-		Flags:       spec.Flags,
+		Task: spec.Task, Payload: payload, QueueName: spec.QueueName, RunAt: timing.at, RunIn: timing.in,
+		MaxAttempts: spec.MaxAttempts, JobKey: spec.JobKey, Priority: spec.Priority, Flags: spec.Flags,
 	}, nil
 }
 

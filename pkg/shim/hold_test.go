@@ -46,7 +46,7 @@ func newRenewal(t *testing.T, age time.Duration) *renewal {
 	if err != nil {
 		t.Fatal(err)
 	}
-	answer, err := queries.claim(t.Context(), ration.Plan{Tasks: []string{"long"}, Limit: 2}, 0, exclusions{})
+	answer, err := queries.claim(t.Context(), ration.Plan{Tasks: []string{"long"}, Limit: 2, OfQueue: 1}, 0, exclusions{})
 	if err != nil || len(answer.jobs) != 2 {
 		t.Fatalf("claimed %d jobs: %v", len(answer.jobs), err)
 	}
