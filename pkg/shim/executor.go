@@ -120,13 +120,15 @@ func (e *executor) interrupt(job *Job, cause error) bool {
 	return true
 }
 
-// end records that the handler has returned. It returns false if the handler was left behind before and its jobs were
-// returned.
-func (e *executor) end() (isOurs bool) {
+// end records that the handler of jobs has returned. It returns false if they were left behind before and were returned.
+func (e *executor) end(jobs []*Job) (isOurs bool) {
 	e.mu.Lock()
 	defer e.mu.Unlock()
-	e.isLeft = e.jobs == nil
-	e.jobs = nil
+	if e.isLeft = e.jobs == nil; len(jobs) == len(e.jobs) {
+		e.jobs = nil
+	} else {
+		e.jobs = slices.DeleteFunc(slices.Clone(e.jobs), func(job *Job) bool { return slices.Contains(jobs, job) })
+	}
 	return !e.isLeft
 }
 
@@ -141,13 +143,6 @@ func (e *executor) isGone(job *Job) bool {
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	return job.hold.lost || job.hold.canceled
-}
-
-// ownJobs makes the list of running jobs one from which jobs can be removed.
-func (e *executor) ownJobs() {
-	e.mu.Lock()
-	defer e.mu.Unlock()
-	e.jobs = slices.Clone(e.jobs)
 }
 
 // contextOf returns the context of a call for jobs. It is that of the job if there is one only. The loss of one of

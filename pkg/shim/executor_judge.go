@@ -22,7 +22,6 @@ func (e *executor) conclude(job *Job, task taskEntry, duration time.Duration, ca
 	} else {
 		e.losses.forget(job.ID)
 	}
-	o.message = cleanMessage(o.message)
 	e.deliver(o)
 }
 

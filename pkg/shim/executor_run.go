@@ -58,11 +58,10 @@ func (e *executor) execute(jobs []*Job, task taskEntry) {
 	}
 	err := errExited
 	defer func() {
-		isOurs := e.end() // before the contexts are read, because jobs may be lost until then
-		share := time.Since(e.started) / time.Duration(len(jobs))
+		isOurs := e.end(jobs) // before the contexts are read, because jobs may be lost until then
+		share, call := time.Since(e.started)/time.Duration(len(jobs)), causeOf(ctx)
 		for i, job := range jobs {
-			cause := causeOf(ctx, job, len(jobs) == 1)
-			job.hold.context.end(nil)
+			cause := endOf(call, job)
 			if err != nil {
 				errs[i] = err
 			}

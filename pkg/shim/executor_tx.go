@@ -1,7 +1,6 @@
 package shim
 
 import (
-	"context"
 	"errors"
 	"slices"
 	"time"
@@ -11,8 +10,6 @@ import (
 // them runs alone, in the same claim. So do jobs after one of them has lost its connection, because it may be the
 // cause.
 func (e *executor) executeManyTx(jobs []*Job, task taskEntry) {
-	defer e.end()
-	e.ownJobs()
 	for _, job := range jobs {
 		emit(e.events, JobStarted{Job: job.shown()})
 	}
@@ -83,7 +80,7 @@ func (e *executor) callManyTx(jobs []*Job, task taskEntry) *txCall {
 	}()
 	<-ended
 	e.completeTx(c, jobs)
-	c.cause, c.took = context.Cause(ctx), time.Since(began)
+	c.cause, c.took = causeOf(ctx), time.Since(began)
 	if len(jobs) > 1 && (errors.Is(c.cause, ErrLeaseLost) || errors.Is(c.cause, ErrCanceled)) {
 		c.cause = nil
 	}
@@ -114,25 +111,12 @@ func (e *executor) completeTx(c *txCall, jobs []*Job) {
 	c.tx.close(c.err)
 }
 
-// settle concludes jobs whose handler has returned errs, unless the executor was left behind and their jobs were
-// returned. cause is why the context of the call has ended.
-func (e *executor) settle(jobs []*Job, task taskEntry, duration time.Duration, cause error, errs []error) {
-	e.mu.Lock()
-	isOurs := e.jobs != nil
-	if len(jobs) == len(e.jobs) {
-		e.jobs = e.jobs[:0]
-	} else {
-		e.jobs = slices.DeleteFunc(e.jobs, func(job *Job) bool { return slices.Contains(jobs, job) })
-	}
-	e.mu.Unlock()
+// settle concludes jobs whose handler has returned errs. cause is why the context of the call has ended.
+func (e *executor) settle(jobs []*Job, task taskEntry, took time.Duration, cause error, errs []error) {
+	isOurs := len(jobs) > 0 && e.end(jobs)
 	for i, job := range jobs {
-		own := job.hold.context.reason()
-		if own == nil {
-			own = cause
-		}
-		job.hold.context.end(nil)
-		if isOurs {
-			e.conclude(job, task, duration, own, errs[i])
+		if own := endOf(cause, job); isOurs {
+			e.conclude(job, task, took, own, errs[i])
 		}
 	}
 }

@@ -142,8 +142,7 @@ func (in *intake) returnOld(now time.Time) {
 // failUnreadable fails a job permanently, without its payload.
 func (in *intake) failUnreadable(job *Job, err error) {
 	err = fmt.Errorf("%s: %w", unreadablePrefix, err)
-	in.outcomes <- outcome{job: job, verdict: verdictFailed, permanent: true, err: err,
-		message: cleanMessage(err.Error())}
+	in.outcomes <- outcome{job: job, verdict: verdictFailed, permanent: true, err: err, message: err.Error()}
 }
 
 // giveBack passes jobs that have not started to the finisher.

@@ -42,6 +42,7 @@ func (f *finisher) run(ctx context.Context) {
 func (f *finisher) flush(ctx context.Context, batch []outcome) {
 	byVerdict := &f.byVerdict
 	for _, o := range batch {
+		o.message = cleanMessage(o.message)
 		byVerdict[o.verdict] = append(byVerdict[o.verdict], o)
 		if o.interrupted {
 			f.interrupted++

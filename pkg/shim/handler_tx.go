@@ -80,7 +80,6 @@ func (h ManyTxHandler) handler() ManyHandler {
 
 // callInTx is the handlerCall of a handler of one job in a transaction of the worker.
 func (h Handler) callInTx(ctx context.Context, jobs []*Job, errs []error) {
-	jobs = slices.Clone(jobs)
 	tx := newHandlerTx(ctx, jobs)
 	tx.jobs = jobs
 	err := errExited

@@ -81,14 +81,19 @@ func (c *handlerContext) reason() error {
 	return context.Cause(c.Context)
 }
 
-// causeOf returns why the context of a call, or that of one of its jobs, has ended, nil if none has.
-func causeOf(ctx context.Context, job *Job, isAlone bool) error {
-	own := &job.hold.context
-	if isAlone && ctx != context.Context(own) {
-		return context.Cause(ctx)
-	}
-	if cause := own.reason(); cause != nil || isAlone {
-		return cause
+// causeOf is [context.Cause], also without creating an inner context.
+func causeOf(ctx context.Context) error {
+	if own, isOwn := ctx.(*handlerContext); isOwn {
+		return own.reason()
 	}
 	return context.Cause(ctx)
+}
+
+// endOf ends the context of a job whose handler has returned, and returns why it or that of the call had ended before.
+func endOf(call error, job *Job) (cause error) {
+	defer job.hold.context.end(nil)
+	if cause = job.hold.context.reason(); cause == nil {
+		cause = call
+	}
+	return cause
 }
