@@ -81,10 +81,10 @@ func (c *handlerContext) reason() error {
 	return context.Cause(c.Context)
 }
 
-// causeOf is [context.Cause], also without creating an inner context.
+// causeOf returns why the context of a call has ended, nil if it has not. That of a single job is left to endOf.
 func causeOf(ctx context.Context) error {
-	if own, isOwn := ctx.(*handlerContext); isOwn {
-		return own.reason()
+	if _, isOwn := ctx.(*handlerContext); isOwn {
+		return nil
 	}
 	return context.Cause(ctx)
 }
