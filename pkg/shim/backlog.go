@@ -54,7 +54,7 @@ func (b *backlog) want(s ration.Situation) int {
 func (b *backlog) plan(n int, set *taskSet) ration.Plan {
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	if !set.isLimited() {
+	if !set.isLimited {
 		return b.ration.All(n, set.names)
 	}
 	tasks := make([]ration.Task, len(set.names))
@@ -196,7 +196,6 @@ func (b *backlog) follow(s *streak) {
 	}
 }
 
-// breakUp removes the jobs of a streak behind the one that waits or runs.
 func (b *backlog) breakUp(s *streak) (unstarted []*Job) {
 	unstarted, s.rest = s.rest, nil
 	delete(b.streaks, s)
@@ -232,7 +231,6 @@ func (b *backlog) takeOld(before time.Time) (unstarted []*Job, oldest time.Time)
 	return b.takeAll(), time.Time{}
 }
 
-// close removes all waiting jobs and ends the executors.
 func (b *backlog) close() (unstarted []*Job) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -271,7 +269,6 @@ func (b *backlog) countOf(task string) *taskCount {
 	return count
 }
 
-// enter counts new jobs.
 func (b *backlog) enter(jobs []*Job) {
 	b.busy += len(jobs)
 	var count *taskCount
@@ -330,7 +327,6 @@ func inStreaks(jobs []*Job, most int) (heads []*Job, isCut bool) {
 	return heads, isCut
 }
 
-// mostTold is how many ids of jobs a heartbeat tells.
 const mostTold = 1000
 
 // told is what a heartbeat tells about the jobs that the worker has claimed.
@@ -339,28 +335,17 @@ type told struct {
 	ids              []int64 // running ones first, at most mostTold
 }
 
-// tell returns what the executors run and what waits in the backlog.
 func tell(running []*Job, b *backlog) told {
-	t := told{running: len(running), ids: make([]int64, 0, min(len(running), mostTold))}
-	for _, job := range running {
-		t.add(job)
-	}
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	t.waiting = max(0, b.busy-len(running))
-	for _, job := range b.waiting {
-		t.add(job)
-	}
+	jobs := slices.Concat(running, b.waiting)
 	for s := range b.streaks {
-		for _, job := range s.rest {
-			t.add(job)
-		}
+		jobs = append(jobs, s.rest...)
+	}
+	jobs = jobs[:min(len(jobs), mostTold)]
+	t := told{running: len(running), waiting: max(0, b.busy-len(running)), ids: make([]int64, len(jobs))}
+	for i, job := range jobs {
+		t.ids[i] = job.ID
 	}
 	return t
-}
-
-func (t *told) add(job *Job) {
-	if len(t.ids) < mostTold {
-		t.ids = append(t.ids, job.ID)
-	}
 }

@@ -27,21 +27,16 @@ const (
 // a suspect is waiting. The same call stores the progress of jobs and lets the database recover the jobs of dead
 // workers. Nothing else waits in its loop.
 type heartbeater struct {
-	loop
-	register    func(context.Context) error
-	isOutdated  func() bool // the database has other tasks than the worker
-	changed     signal      // the tasks were replaced
+	*keeper
+	changed     signal // the tasks were replaced
 	crew        *crew
 	advice      adviceBox
-	backlog     *backlog
-	complain    func(context.Context, error)
 	listenBroke *atomic.Bool // the listening connection broke after it had been healthy
 
 	every  time.Duration // the interval from the last answer
 	broken bool          // the last heartbeat got no answer
 }
 
-// run sends heartbeats until ctx ends.
 func (h *heartbeater) run(ctx context.Context) {
 	var retry connection.Backoff
 	wait := h.every
@@ -66,7 +61,6 @@ func (h *heartbeater) run(ctx context.Context) {
 	}
 }
 
-// beat sends a heartbeat and returns when to send the next one.
 func (h *heartbeater) beat(ctx context.Context) (next time.Duration, err error) {
 	// Only jobs that were running before the call can be those that the answer reports as canceled: a later claim of
 	// the same job is a different one.
@@ -87,7 +81,7 @@ func (h *heartbeater) beat(ctx context.Context) (next time.Duration, err error) 
 	}
 	began := time.Now()
 	unsent := takeProgress(jobs)
-	answer, err := h.queries.heartbeat(ctx, timeout, asked, tell(jobs, h.backlog), unsent, reconnected)
+	answer, err := h.queries.heartbeat(ctx, timeout, asked, tell(jobs, h.crew.backlog), unsent, reconnected)
 	if err != nil {
 		keepProgress(unsent)
 		return 0, fmt.Errorf("send heartbeat: %w", err)
@@ -119,7 +113,7 @@ func (h *heartbeater) beat(ctx context.Context) (next time.Duration, err error) 
 		h.logger.Warn("jobs of dead workers recovered", "jobs", answer.freed, "workers", answer.died)
 	}
 	h.advice.tell(advice{answer.aloneWaits, answer.drained})
-	h.backlog.learn(func(r *ration.Ration) { r.StartAtOnce(answer.rated) })
+	h.crew.backlog.learn(func(r *ration.Ration) { r.StartAtOnce(answer.rated) })
 	if !answer.registered {
 		h.logger.Warn("worker was no longer registered, registering again")
 	}
@@ -129,7 +123,6 @@ func (h *heartbeater) beat(ctx context.Context) (next time.Duration, err error) 
 	return answer.next, nil
 }
 
-// pulse is the answer to a heartbeat.
 type pulse struct {
 	registered bool
 	leases     map[int64]int64  // of the jobs that are held, by job id: the new ones

@@ -96,7 +96,8 @@ func (c *Client) WithSQL(db SQLDB) *Client {
 
 func (c *Client) on(db rows.Database) *Client {
 	other := *c
-	other.db, other.waits = db, newWaits()
+	other.db = db
+	other.waits = &waitingCalls{calls: make(map[*waiter]bool), joined: newSignal(), heard: newSignal()}
 	other.cfg.Schema = cmp.Or(other.cfg.Schema, defaultSchema)
 	other.isQueue = cmp.Or(other.isQueue, &atomic.Bool{})
 	other.schema = pgx.Identifier{other.cfg.Schema}.Sanitize()
@@ -146,7 +147,23 @@ func listed[T any](ctx context.Context, c *Client, columns func(*T) []any, sql s
 	return list, nil
 }
 
-// firstRow returns the first row of a statement, nil without one.
+// mapped returns the rows of a statement by their keys; columns returns where the values of a row go.
+func mapped[K comparable, T any](ctx context.Context, c *Client, columns func(*K, *T) []any, sql string,
+	args ...any) (map[K]T, error) {
+	found := make(map[K]T)
+	err := c.each(ctx, func(scan func(...any) error) error {
+		var key K
+		var row T
+		err := scan(columns(&key, &row)...)
+		found[key] = row
+		return err
+	}, sql, args...)
+	if err != nil {
+		return nil, err
+	}
+	return found, nil
+}
+
 func firstRow[T any](ctx context.Context, c *Client, columns func(*T) []any, sql string, args ...any) (*T, error) {
 	list, err := listed(ctx, c, columns, sql, args...)
 	if len(list) == 0 {
@@ -155,7 +172,6 @@ func firstRow[T any](ctx context.Context, c *Client, columns func(*T) []any, sql
 	return &list[0], nil
 }
 
-// singleValue returns the only value of a statement.
 func singleValue[T any](ctx context.Context, c *Client, sql string, args ...any) (value T, err error) {
 	err = c.each(ctx, func(scan func(...any) error) error { return scan(&value) }, sql, args...)
 	return value, err
@@ -167,7 +183,6 @@ func (c *Client) order(ctx context.Context, sql string, args ...any) error {
 	return err
 }
 
-// all returns the jobs of a statement.
 func (c *Client) all(ctx context.Context, sql string, args ...any) ([]*JobInfo, error) {
 	var jobs []*JobInfo
 	err := c.each(ctx, func(scan func(...any) error) error {
@@ -181,7 +196,6 @@ func (c *Client) all(ctx context.Context, sql string, args ...any) ([]*JobInfo, 
 	return jobs, nil
 }
 
-// one returns the only job of a statement.
 func (c *Client) one(ctx context.Context, sql string, args ...any) (*JobInfo, error) {
 	jobs, err := c.all(ctx, sql, args...)
 	if err != nil {

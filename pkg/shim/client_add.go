@@ -95,17 +95,10 @@ const (
 // Errors are those of [Client.Add], except 22003 instead of a code of the queue if MaxAttempts or Priority exceeds 16
 // bits. The Detail of a *pgconn.PgError with a code of the queue has the number of the spec in its call of add_jobs,
 // counted from 1.
-func (c *Client) AddMany(ctx context.Context, specs []JobSpec) ([]*JobInfo, error) {
-	if len(specs) == 0 {
-		return nil, nil
-	}
-	jobs, err := c.addMany(ctx, specs)
-	return jobs, during(err, "add jobs")
-}
-
-func (c *Client) addMany(ctx context.Context, specs []JobSpec) ([]*JobInfo, error) {
+func (c *Client) AddMany(ctx context.Context, specs []JobSpec) (jobs []*JobInfo, err error) {
+	defer func() { err = during(err, "add jobs") }()
 	calls, err := c.addCalls(specs)
-	if err != nil {
+	if err != nil || len(specs) == 0 {
 		return nil, err
 	}
 	if c.mayBeForRoles() {
@@ -117,7 +110,7 @@ func (c *Client) addMany(ctx context.Context, specs []JobSpec) ([]*JobInfo, erro
 			return jobs, err
 		}
 	}
-	jobs, err := c.callAddJobs(ctx, calls)
+	jobs, err = c.callAddJobs(ctx, calls)
 	if err != nil {
 		return nil, err
 	}
@@ -135,11 +128,11 @@ func (c *Client) callAddJobs(ctx context.Context, calls []*addCall) ([]*JobInfo,
 		return nil, fmt.Errorf("encode specs: %w", err)
 	}
 	from, args := c.adding(ctx, `
-	       (select c.number, j.*
-	          from rows from (pg_catalog.json_to_recordset($1::json) as (specs pg_catalog.json, preserve_run_at boolean))
-	                 with ordinality as c (specs, preserve_run_at, number)
-	         cross join lateral S.add_jobs(`+statement.Specs(`c.specs`)+`,
-	                 c.preserve_run_at) with ordinality as j)`, "true", string(list))
+		(select c.number, j.*
+		   from rows from (pg_catalog.json_to_recordset($1::json) as (specs pg_catalog.json, preserve_run_at boolean))
+		          with ordinality as c (specs, preserve_run_at, number)
+		  cross join lateral S.add_jobs(`+statement.Specs(`c.specs`)+`,
+		          c.preserve_run_at) with ordinality as j)`, "true", string(list))
 	jobs, err := c.all(ctx,
 		`select null, null, `+jobColumns+` from `+from+` order by r.number, r.ordinality`, args...)
 	if refusal, ok := errors.AsType[*pgconn.PgError](err); ok && len(calls) == 1 &&
@@ -246,13 +239,11 @@ func (c *Client) enqueue(ctx context.Context, specs []JobSpec, sent []sentSpec) 
 // enqueueOne adds one job as enqueue does. In the schema of a queue it returns nil.
 func (c *Client) enqueueOne(ctx context.Context, task string, payload *string, opts AddOptions) (*JobInfo, error) {
 	spec := JobSpec{Task: task, AddOptions: opts}
-	if payload != nil {
-		spec.Payload = json.RawMessage(*payload)
-	}
 	sent, err := c.sent(spec, time.Now())
 	if err != nil {
 		return nil, err
 	}
+	sent.Payload = payload
 	jobs, err := c.enqueue(ctx, []JobSpec{spec}, []sentSpec{sent})
 	if err != nil || len(jobs) == 0 {
 		return nil, err
@@ -260,8 +251,8 @@ func (c *Client) enqueueOne(ctx context.Context, task string, payload *string, o
 	return jobs[0], nil
 }
 
-// adding returns the from clause of a statement that adds jobs by a call, as r, and its arguments. If ctx has values for
-// the jobs, the statement also stores them with those of the returned jobs, a, that the call has really added.
+// adding returns the from clause of a statement that adds jobs by a call, as r, and its arguments. If ctx has values
+// for the jobs, the statement also stores them with those of the returned jobs, a, that the call has really added.
 func (c *Client) adding(ctx context.Context, call, really string, args ...any) (from string, _ []any) {
 	carried := make(map[string]string)
 	if c.cfg.Propagator != nil && !c.mayBeForRoles() { // where nothing is stored with jobs

@@ -35,13 +35,10 @@ var jobColumns = `
 	` + rows.TimeOf("r.created_at") + `, ` + rows.TimeOf("r.updated_at") + `, r.key,
 	` + rows.TimeOf("r.locked_at") + `, r.locked_by, r.revision, r.flags::text`
 
-// columns returns where the values of a row with these columns go.
 func (j *JobInfo) columns() []any {
 	return []any{rows.OrZero(&j.TaskIdentifier), rows.OrZero(&j.QueueName), &j.ID, &j.Priority, rows.Time(&j.RunAt),
-		&j.Attempts, &j.MaxAttempts,
-		rows.OrZero(&j.LastError), rows.Time(&j.CreatedAt), rows.Time(&j.UpdatedAt), rows.OrZero(&j.Key),
-		rows.Time(&j.LockedAt), rows.OrZero(&j.LockedBy),
-		&j.Revision, rows.Keys(&j.Flags)}
+		&j.Attempts, &j.MaxAttempts, rows.OrZero(&j.LastError), rows.Time(&j.CreatedAt), rows.Time(&j.UpdatedAt),
+		rows.OrZero(&j.Key), rows.Time(&j.LockedAt), rows.OrZero(&j.LockedBy), &j.Revision, rows.Keys(&j.Flags)}
 }
 
 // Job returns the job with this id, or an error matching [ErrJobNotFound].
@@ -56,7 +53,6 @@ func (c *Client) JobByKey(ctx context.Context, key string) (*JobInfo, error) {
 	return job, during(err, "look up job with key %q", key)
 }
 
-// look returns the job that matches a condition of list_jobs.
 func (c *Client) look(ctx context.Context, condition string, arg any) (*JobInfo, error) {
 	return c.one(ctx, `select r.task_identifier, r.queue_name, `+jobColumns+` from S.list_jobs(`+condition+`) as r`,
 		arg)
@@ -166,21 +162,10 @@ func (c *Client) Cleanup(ctx context.Context, opts *CleanupOptions,
 	for i, task := range tasks {
 		names[i] = string(task)
 	}
-	type deleted struct {
-		task CleanupTask
-		rows int64
-	}
-	list, err := listed(ctx, c, func(d *deleted) []any { return []any{&d.task, &d.rows} },
+	gone, err := mapped(ctx, c, func(task *CleanupTask, rows *int64) []any { return []any{task, rows} },
 		`select c.task, c.rows from S.cleanup($1::text[], $2::text[], $3::boolean) as c`,
 		rows.TextArray(names), rows.TextArray(opts.KeepTasks), opts.Force)
-	if err != nil {
-		return nil, during(err, "clean up")
-	}
-	gone := make(map[CleanupTask]int64)
-	for _, d := range list {
-		gone[d.task] = d.rows
-	}
-	return gone, nil
+	return gone, during(err, "clean up")
 }
 
 // named selects the rows of a function with the names of their tasks and queues. The view shows the jobs as they were
@@ -235,8 +220,5 @@ func (c *Client) QueueDepth(ctx context.Context) (QueueDepth, error) {
 	}, `
 		select d.ready, d.scheduled, d.running, d.failed, `+rows.SpanOf("d.oldest_ready")+`, d.is_estimate
 		  from S.queue_depth() as d`)
-	if err != nil {
-		return QueueDepth{}, during(err, "count jobs")
-	}
-	return *depth, nil
+	return *cmp.Or(depth, &QueueDepth{}), during(err, "count jobs")
 }

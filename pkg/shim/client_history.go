@@ -140,9 +140,8 @@ func (c *Client) ListHistory(ctx context.Context, filter HistoryFilter) ([]Histo
 	list, err := listed(ctx, c, func(r *HistoryRow) []any {
 		a := &r.Attempt
 		return []any{&r.JobID, &r.Task, &a.Attempt, &a.MaxAttempts, &a.Outcome, rows.OrZero(&a.WorkerID),
-			rows.OrZero(&a.Place), rows.OrZero(&r.JobKey),
-			rows.Time(&a.StartedAt), rows.Time(&a.EndedAt), rows.Time(&a.RunAt), rows.Time(&r.CreatedAt),
-			rows.OrZero(&a.Error)}
+			rows.OrZero(&a.Place), rows.OrZero(&r.JobKey), rows.Time(&a.StartedAt), rows.Time(&a.EndedAt),
+			rows.Time(&a.RunAt), rows.Time(&r.CreatedAt), rows.OrZero(&a.Error)}
 	}, `
 		select h.job_id, h.task_identifier, h.attempt::integer, h.max_attempts::integer, h.outcome, h.worker_id, h.place, h.key,
 		       `+rows.TimeOf("h.started_at")+`, `+rows.TimeOf("h.ended_at")+`, `+rows.TimeOf("h.run_at")+`,

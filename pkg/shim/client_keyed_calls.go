@@ -60,7 +60,6 @@ func (c *Client) Throttle(ctx context.Context, task string, payload any, key str
 		$1::text, $2::json, $3::text, `+rows.Microseconds("$4")+`, $5::text, $6::integer, $7::integer, $8::text[])`)
 }
 
-// keyedCall is a call of a function that decides by a key.
 type keyedCall struct {
 	name       string // of the function
 	task       string

@@ -44,9 +44,8 @@ func (c *Client) SetLimit(ctx context.Context, limit Limit) error {
 		select S.set_limit($1::text, $2::text[], $3::text, $4::integer, $5::integer, $6::integer,
 		                   `+rows.Microseconds("$7")+`, $8::integer, $9::boolean, `+rows.Microseconds("$10")+`)::text`,
 		limit.Name, rows.TextArrayOrNull(limit.Tasks), rows.OrNull(limit.By), rows.OrNull(limit.MaxRunning),
-		rows.OrNull(limit.TotalRunning),
-		rows.OrNull(limit.Rate), rows.OrNull(limit.Per.Microseconds()), rows.OrNull(limit.Burst), limit.Fair,
-		rows.OrNull(limit.Strict.Microseconds()))
+		rows.OrNull(limit.TotalRunning), rows.OrNull(limit.Rate), rows.OrNull(limit.Per.Microseconds()),
+		rows.OrNull(limit.Burst), limit.Fair, rows.OrNull(limit.Strict.Microseconds()))
 	return during(err, "set limit %q", limit.Name)
 }
 
@@ -71,8 +70,7 @@ func (c *Client) OverrideLane(ctx context.Context, limit, lane string, numbers L
 		select S.override_lane($1::text, $2::text, $3::integer, $4::integer,
 		                       `+rows.Microseconds("$5")+`, $6::integer)::text`,
 		limit, lane, rows.OrNull(numbers.MaxRunning), rows.OrNull(numbers.Rate),
-		rows.OrNull(numbers.Per.Microseconds()),
-		rows.OrNull(numbers.Burst))
+		rows.OrNull(numbers.Per.Microseconds()), rows.OrNull(numbers.Burst))
 	return during(err, "override lane %q of limit %q", lane, limit)
 }
 
@@ -97,9 +95,8 @@ type LimitInfo struct {
 func (c *Client) Limits(ctx context.Context) ([]LimitInfo, error) {
 	limits, err := listed(ctx, c, func(l *LimitInfo) []any {
 		return []any{&l.Name, rows.JSON(&l.Tasks), rows.OrZero(&l.By), rows.OrZero(&l.MaxRunning),
-			rows.OrZero(&l.TotalRunning), rows.OrZero(&l.Rate),
-			rows.Span(&l.Per), rows.OrZero(&l.Burst), &l.Fair, rows.Span(&l.Strict), &l.Lanes, &l.Running, &l.FullLanes,
-			&l.ClosedLanes}
+			rows.OrZero(&l.TotalRunning), rows.OrZero(&l.Rate), rows.Span(&l.Per), rows.OrZero(&l.Burst), &l.Fair,
+			rows.Span(&l.Strict), &l.Lanes, &l.Running, &l.FullLanes, &l.ClosedLanes}
 	}, `
 		select l.name, pg_catalog.array_to_json(l.tasks)::text, l.by, l.max_running, l.total_running, l.rate,
 		       `+rows.SpanOf("l.per")+`, l.burst, l.fair, `+rows.SpanOf("l.strict")+`, l.lanes, l.running, l.full_lanes,
@@ -188,8 +185,7 @@ type PauseInfo struct {
 func (c *Client) Pauses(ctx context.Context) ([]PauseInfo, error) {
 	pauses, err := listed(ctx, c, func(p *PauseInfo) []any {
 		return []any{rows.OrZero(&p.Task), rows.OrZero(&p.Queue), rows.OrZero(&p.Limit), rows.OrZero(&p.Lane),
-			rows.OrZero(&p.Reason), rows.OrZero(&p.Author),
-			rows.Time(&p.PausedAt), rows.Time(&p.Until)}
+			rows.OrZero(&p.Reason), rows.OrZero(&p.Author), rows.Time(&p.PausedAt), rows.Time(&p.Until)}
 	}, `
 		select p.task, p.queue, p.limit_name, p.lane, p.reason, p.author, `+rows.TimeOf("p.paused_at")+`,
 		       `+rows.TimeOf("p.until")+`

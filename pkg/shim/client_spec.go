@@ -99,8 +99,10 @@ func (c *Client) sent(spec JobSpec, now time.Time) (sentSpec, error) {
 	if err != nil {
 		return sentSpec{}, err
 	}
-	if err := checkText(slices.Concat([]string{spec.Task, spec.QueueName, spec.JobKey}, spec.Flags)...); err != nil {
-		return sentSpec{}, err
+	for _, text := range slices.Concat([]string{spec.Task, spec.QueueName, spec.JobKey}, spec.Flags) {
+		if !utf8.ValidString(text) { // encoding/json would change it silently
+			return sentSpec{}, fmt.Errorf("%q is not valid UTF-8", text)
+		}
 	}
 	return sentSpec{
 		Task: spec.Task, Payload: payload, QueueName: spec.QueueName, RunAt: timing.at, RunIn: timing.in,
@@ -108,7 +110,6 @@ func (c *Client) sent(spec JobSpec, now time.Time) (sentSpec, error) {
 	}, nil
 }
 
-// expecting asks for the results of the jobs of a query, r.
 func expecting(opts AddOptions) string {
 	if !opts.expectResult {
 		return ""
@@ -143,16 +144,6 @@ func (c *Client) addTiming(opts AddOptions, now time.Time) (timing, error) {
 		return c.timing(opts.RunAt, &opts.RunIn, now)
 	}
 	return c.timing(opts.RunAt, nil, now)
-}
-
-// checkText refuses text that encoding/json would change silently.
-func checkText(texts ...string) error {
-	for _, text := range texts {
-		if !utf8.ValidString(text) {
-			return fmt.Errorf("%q is not valid UTF-8", text)
-		}
-	}
-	return nil
 }
 
 // encodePayload returns the JSON text of a payload, nil for none. A json.RawMessage is returned unchanged.

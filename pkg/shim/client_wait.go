@@ -1,8 +1,10 @@
 package shim
 
 import (
+	"cmp"
 	"context"
 	"crypto/rand"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"maps"
@@ -20,34 +22,25 @@ import (
 	"github.com/gwsql/gw/internal/sqlstate"
 )
 
-// waitingCalls are the waiting calls of a client.
 type waitingCalls struct {
-	mu        sync.Mutex
-	calls     map[*waiter]bool
-	newcomers map[int64]bool // jobs of calls that joined since the last query
-	told      map[int64]bool // jobs whose ends were notified since the last query
-	looking   bool
-	joined    signal
-	heard     signal
-	hears     atomic.Bool // notifications arrive
+	mu      sync.Mutex
+	calls   map[*waiter]bool
+	looking bool
+	joined  signal
+	heard   signal
+	hears   atomic.Bool // notifications arrive
 }
 
-func newWaits() *waitingCalls {
-	return &waitingCalls{
-		calls: make(map[*waiter]bool), newcomers: make(map[int64]bool), told: make(map[int64]bool), joined: newSignal(),
-		heard: newSignal(),
-	}
-}
-
-// waiter is a call that waits.
 type waiter struct {
 	id    int64
 	since time.Time
 	ended chan waitEnd
+
+	isKnown bool // the database was asked to notify the end of the job
+	isTold  bool // the end was notified since the last query
 }
 
 type waitEnd struct {
-	id        int64
 	state     string
 	lastError string
 	result    *string
@@ -96,7 +89,6 @@ func (c *Client) Wait(ctx context.Context, id int64) error {
 	return err
 }
 
-// wait returns the end of a job.
 func (c *Client) wait(ctx context.Context, id int64) (waitEnd, error) {
 	if c.db == nil {
 		return waitEnd{}, errNoDatabase
@@ -115,7 +107,6 @@ func (c *Client) wait(ctx context.Context, id int64) (waitEnd, error) {
 	}
 }
 
-// failure returns the error of a job that has failed.
 func (c *Client) failure(ctx context.Context, id int64, end waitEnd) error {
 	failed := &JobFailedError{ID: id, LastError: end.lastError}
 	if job, err := c.Job(ctx, id); err == nil { // else it is gone by now, or may not be seen
@@ -127,7 +118,7 @@ func (c *Client) failure(ctx context.Context, id int64, end waitEnd) error {
 func (w *waitingCalls) add(c *Client, call *waiter) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	w.calls[call], w.newcomers[call.id] = true, true
+	w.calls[call] = true
 	if !w.looking {
 		w.looking = true
 		go w.look(c)
@@ -159,7 +150,7 @@ func (w *waitingCalls) look(c *Client) {
 		case <-w.joined:
 			time.Sleep(shortLook) // other calls may follow
 		case <-w.heard:
-			w.ask(c, w.notified())
+			w.ask(c, w.ids(func(call *waiter) bool { return isSet(&call.isTold, false) }))
 		}
 	}
 }
@@ -171,33 +162,49 @@ func (w *waitingCalls) ask(c *Client, ids []int64) {
 	}
 	ctx, cancel := context.WithTimeout(context.Background(), lookAtMost)
 	defer cancel()
-	if joined := w.takeJoined(); len(joined) > 0 && !c.await(ctx, joined) {
+	joined := w.ids(func(call *waiter) bool { return !isSet(&call.isKnown, true) })
+	if len(joined) > 0 && !c.await(ctx, joined) {
 		w.hears.Store(false)
 	}
 	ends, err := c.ends(ctx, ids)
 	w.tell(ends, err)
 }
 
-// next returns the jobs for whose ends calls wait, and the pause after a query.
-func (w *waitingCalls) next() (ids []int64, pause time.Duration) {
+// ids returns the jobs of the calls for which of returns true.
+func (w *waitingCalls) ids(of func(*waiter) bool) []int64 {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	jobs := make(map[int64]bool, len(w.calls))
-	var youngest time.Time
 	for call := range w.calls {
-		jobs[call.id] = true
+		if of(call) {
+			jobs[call.id] = true
+		}
+	}
+	return slices.Collect(maps.Keys(jobs))
+}
+
+// isSet returns whether a flag was set, and sets it.
+func isSet(flag *bool, now bool) (before bool) {
+	before, *flag = *flag, now
+	return before
+}
+
+// next returns the jobs for whose ends calls wait, and the pause after a query.
+func (w *waitingCalls) next() (ids []int64, pause time.Duration) {
+	var youngest time.Time
+	ids = w.ids(func(call *waiter) bool {
 		if call.since.After(youngest) {
 			youngest = call.since
 		}
-	}
-	if len(jobs) == 0 {
+		return true
+	})
+	switch pause = max(time.Since(youngest)/4, shortLook); {
+	case len(ids) == 0:
 		return nil, connection.SpareTime
+	case w.hears.Load():
+		return ids, min(pause, farLook)
 	}
-	most := longLook
-	if w.hears.Load() {
-		most = farLook
-	}
-	return slices.Collect(maps.Keys(jobs)), min(max(time.Since(youngest)/4, shortLook), most)
+	return ids, min(pause, longLook)
 }
 
 // isIdle reports whether no call waits, and none waited before the last pause, so that the loop may end.
@@ -206,27 +213,6 @@ func (w *waitingCalls) isIdle(before int) bool {
 	defer w.mu.Unlock()
 	w.looking = before > 0 || len(w.calls) > 0
 	return !w.looking
-}
-
-func (w *waitingCalls) takeJoined() []int64 {
-	w.mu.Lock()
-	defer w.mu.Unlock()
-	ids := slices.Collect(maps.Keys(w.newcomers))
-	clear(w.newcomers)
-	return ids
-}
-
-// notified returns the jobs for which calls wait and whose ends were notified.
-func (w *waitingCalls) notified() (ids []int64) {
-	w.mu.Lock()
-	defer w.mu.Unlock()
-	for call := range w.calls {
-		if w.told[call.id] && !slices.Contains(ids, call.id) {
-			ids = append(ids, call.id)
-		}
-	}
-	clear(w.told)
-	return ids
 }
 
 // tell passes the ends of jobs to the calls that wait for them. Only an error that a retry cannot solve ends the calls.
@@ -247,21 +233,12 @@ func (w *waitingCalls) tell(ends map[int64]waitEnd, err error) {
 	}
 }
 
-// ends returns those of these jobs that have ended, and how.
 func (c *Client) ends(ctx context.Context, ids []int64) (map[int64]waitEnd, error) {
-	list, err := listed(ctx, c, func(e *waitEnd) []any {
-		return []any{&e.id, &e.state, rows.OrZero(&e.lastError),
-			&e.result}
-	},
+	return mapped(ctx, c,
+		func(id *int64, e *waitEnd) []any { return []any{id, &e.state, rows.OrZero(&e.lastError), &e.result} },
 		`select r.id, r.state, r.error, r.result::text from S.job_results($1::bigint[]) as r`, rows.IDArray(ids))
-	ends := make(map[int64]waitEnd, len(list))
-	for _, end := range list {
-		ends[end.id] = end
-	}
-	return ends, err
 }
 
-// await asks the database to notify the ends of jobs, and reports whether it does.
 func (c *Client) await(ctx context.Context, ids []int64) (notified bool) {
 	notified, err := singleValue[bool](ctx, c, `select S.await_jobs($1::bigint[])`, rows.IDArray(ids))
 	return err == nil && notified
@@ -320,15 +297,69 @@ func (w *waitingCalls) listenOnce(ctx context.Context, pool *pgxpool.Pool) error
 	}
 }
 
-// hear records that the end of a job was notified.
 func (w *waitingCalls) hear(id int64) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	for call := range w.calls {
 		if call.id == id {
-			w.told[id] = true
+			call.isTold = true
 			w.heard.set()
-			return
 		}
 	}
+}
+
+// The errors of [Wait] and [AddAndWait], with [*JobFailedError].
+var (
+	// ErrNoResult is matched by the error of [Wait] and [AddAndWait] for a job that completed without a result: its
+	// worker reported none, or nobody had asked for it before the end of the job, so that it is not even known whether
+	// it completed or was removed.
+	ErrNoResult = errors.New("the job has no result")
+
+	// ErrJobRemoved is matched by the error of [Wait] and [AddAndWait] for a job that was removed.
+	ErrJobRemoved = errors.New("the job was removed")
+)
+
+// Wait waits until a job has ended, as [Client.Wait] does, and returns its result, decoded into a T. A T of
+// json.RawMessage is the JSON itself. The result must have been asked for, by [Client.ExpectResult] or by a task that
+// keeps results; see [Client.KeepTask].
+//
+// Errors are those of [Client.Wait], such as a [*JobFailedError], and those that match [ErrNoResult] and
+// [ErrJobRemoved].
+func Wait[T any](ctx context.Context, c *Client, id int64) (result T, err error) {
+	end, err := c.wait(ctx, id)
+	switch {
+	case err != nil:
+		return result, err
+	case end.state == "permanently_failed":
+		return result, c.failure(ctx, id, end)
+	case end.state == "removed" && end.result == nil:
+		return result, fmt.Errorf("wait for job %d: %w", id, ErrJobRemoved)
+	case end.result == nil:
+		return result, fmt.Errorf("wait for job %d: %w", id, ErrNoResult)
+	}
+	if err := json.Unmarshal([]byte(*end.result), &result); err != nil {
+		return result, fmt.Errorf("decode the result of job %d: %w", id, err)
+	}
+	return result, nil
+}
+
+// AddAndWait adds a job as [Client.Add] does, asks for its result in the same statement, and waits for it as [Wait]
+// does. opts may be nil. If ctx ends first, the job runs nevertheless.
+func AddAndWait[T any](ctx context.Context, c *Client, task string, payload any,
+	opts *AddOptions) (result T, err error) {
+	expecting := *cmp.Or(opts, &AddOptions{})
+	expecting.expectResult = true
+	job, err := c.Add(ctx, task, payload, &expecting)
+	if err != nil {
+		return result, err
+	}
+	return Wait[T](ctx, c, job.ID)
+}
+
+// ExpectResult asks for the end and the result of a job, to be read by [Wait] for the time keptFor. Call it in the
+// transaction that adds the job, with [Client.With], so that the job cannot end before.
+func (c *Client) ExpectResult(ctx context.Context, id int64, keptFor time.Duration) error {
+	err := c.order(ctx, `select S.expect_result($1::bigint, `+rows.Microseconds("$2")+`)::text`, id,
+		keptFor.Microseconds())
+	return during(err, "expect the result of job %d", id)
 }

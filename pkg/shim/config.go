@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"context"
 	"crypto/rand"
-	"encoding/hex"
 	"errors"
 	"fmt"
 	"log/slog"
@@ -95,43 +94,29 @@ type Config struct {
 // completed returns c with its defaults filled in, or an error with all problems.
 func (c Config) completed() (Config, error) {
 	var problems []error
-	if c.Concurrency < 0 {
-		problems = append(problems, fmt.Errorf("concurrency is %d, must be at least 1", c.Concurrency))
-	} else if c.Concurrency > maxConcurrency {
-		problems = append(problems, fmt.Errorf("concurrency is %d, must be at most %d", c.Concurrency, maxConcurrency))
+	refuse := func(is bool, text string, args ...any) {
+		if is {
+			problems = append(problems, fmt.Errorf(text, args...))
+		}
 	}
-	if c.QueueBatch < 0 {
-		problems = append(problems, fmt.Errorf("queue batch is %d, must be at least 1", c.QueueBatch))
-	}
-	if c.PollInterval < 0 {
-		problems = append(problems, fmt.Errorf("poll interval is %s, must be positive", c.PollInterval))
-	}
-	if n := len([]rune(c.WorkerID)); n > maxWorkerIDLength {
-		problems = append(problems, fmt.Errorf("worker id has %d characters, must have at most %d", n,
-			maxWorkerIDLength))
-	}
-	if c.PollOnly && c.ListenConfig != nil {
-		problems = append(problems, errors.New("poll only and a listen config exclude each other"))
-	}
-	if c.ForbiddenFlags != nil && c.ForbiddenFlagsFunc != nil {
-		problems = append(problems, errTwoForbiddenFlags)
-	}
-	if slices.ContainsFunc(c.Middleware, func(m Middleware) bool { return m == nil }) {
-		problems = append(problems, errors.New("a middleware is nil"))
-	}
+	id := len([]rune(c.WorkerID))
+	refuse(c.Concurrency < 0, "concurrency is %d, must be at least 1", c.Concurrency)
+	refuse(c.Concurrency > maxConcurrency, "concurrency is %d, must be at most %d", c.Concurrency, maxConcurrency)
+	refuse(c.QueueBatch < 0, "queue batch is %d, must be at least 1", c.QueueBatch)
+	refuse(c.PollInterval < 0, "poll interval is %s, must be positive", c.PollInterval)
+	refuse(id > maxWorkerIDLength, "worker id has %d characters, must have at most %d", id, maxWorkerIDLength)
+	refuse(c.PollOnly && c.ListenConfig != nil, "poll only and a listen config exclude each other")
+	refuse(c.ForbiddenFlags != nil && c.ForbiddenFlagsFunc != nil, "%w", errTwoForbiddenFlags)
+	refuse(slices.ContainsFunc(c.Middleware, func(m Middleware) bool { return m == nil }), "a middleware is nil")
 	c.Schema = cmp.Or(c.Schema, defaultSchema)
 	c.Concurrency = cmp.Or(c.Concurrency, 1)
 	c.PollInterval = min(cmp.Or(c.PollInterval, defaultPollInterval), longestPollInterval)
 	c.Grace = cmp.Or(c.Grace, defaultGrace)
 	c.Logger = guard.Logger(cmp.Or(c.Logger, slog.Default()))
 	if c.WorkerID == "" {
-		c.WorkerID = newWorkerID()
+		var random [9]byte
+		_, _ = rand.Read(random[:]) // never fails, says its documentation
+		c.WorkerID = fmt.Sprintf("gw-%x", random)
 	}
 	return c, errors.Join(problems...)
-}
-
-func newWorkerID() string {
-	var id [9]byte
-	_, _ = rand.Read(id[:]) // never fails, says its documentation
-	return "gw-" + hex.EncodeToString(id[:])
 }

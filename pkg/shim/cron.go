@@ -62,7 +62,6 @@ func (c *cron) run(ctx context.Context) {
 	}
 }
 
-// wait waits until the next tick is due or the items were replaced; it returns false if ctx ended first.
 func (c *cron) wait(ctx context.Context, delay time.Duration) bool {
 	after := c.clock.after
 	if after == nil {
@@ -158,7 +157,6 @@ func (c *cron) report(problems []cronProblem) {
 	c.problems = now
 }
 
-// ticked is the result of a tick: the last minute that was handled, and when the next tick is due.
 type ticked struct {
 	handled  time.Time
 	delay    time.Duration
@@ -166,7 +164,6 @@ type ticked struct {
 	problems []cronProblem
 }
 
-// cronProblem is the reason why a recurring job does not run.
 type cronProblem struct{ Identifier, Problem string }
 
 // runCron runs one tick: it adds the jobs due after since. If since is nil, the worker begins with these items. If now

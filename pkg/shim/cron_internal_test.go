@@ -176,7 +176,7 @@ func TestAMinuteThatBeginsWhileItemsAreReplacedIsRun(t *testing.T) {
 	w := newTicking(t, everyMinute("kept"))
 	session := newSession(w.Worker, false)
 	session.queries.pool = w.pool
-	c := session.newCron(nil)
+	c := session.newCron()
 	// The start, the last tick before the others, the start with the others, and the next tick.
 	times := []time.Time{noon.Add(30 * time.Second), noon.Add(59 * time.Second), noon.Add(61 * time.Second),
 		noon.Add(62 * time.Second)}
@@ -257,7 +257,7 @@ func TestATickThatTakesTooLongMayTakeLonger(t *testing.T) {
 	w := newTicking(t)
 	s := newSession(w.Worker, false)
 	s.queries.pool = w.pool
-	c := s.newCron(nil)
+	c := s.newCron()
 	late, cancel := context.WithTimeout(t.Context(), 0)
 	defer cancel()
 	for _, want := range []time.Duration{2 * callTimeout, 4 * callTimeout} {

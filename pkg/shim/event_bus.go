@@ -21,8 +21,7 @@ type eventBus struct {
 }
 
 type eventListener interface {
-	wants(Event) bool
-	offer(Event) // must not block
+	offer(Event) // must not block; the listener may not want it
 }
 
 // emit is a function instead of a method so that the conversion of an event to an interface, which allocates, happens
@@ -37,9 +36,7 @@ func emit[E Event](b *eventBus, e E) {
 	}
 	var event Event = e
 	for _, l := range *listeners {
-		if l.wants(event) {
-			l.offer(event)
-		}
+		l.offer(event)
 	}
 }
 
@@ -60,7 +57,6 @@ func (b *eventBus) change(change func([]eventListener) []eventListener) {
 	b.listeners.Store(&changed)
 }
 
-// all returns a copy of the listeners.
 func (b *eventBus) all() []eventListener {
 	if listeners := b.listeners.Load(); listeners != nil {
 		return slices.Clone(*listeners)
@@ -94,8 +90,6 @@ func (s *Subscription) Close() {
 		close(s.events)
 	}
 }
-
-func (s *Subscription) wants(Event) bool { return true }
 
 func (s *Subscription) offer(e Event) {
 	s.mu.RLock()
@@ -136,9 +130,10 @@ func (h *Hook) Dropped() int64 { return h.dropped.Load() }
 // Close removes the hook. Events that are waiting for it are still delivered.
 func (h *Hook) Close() { h.bus.remove(h) }
 
-func (h *Hook) wants(e Event) bool { return h.isMine(e) }
-
 func (h *Hook) offer(e Event) {
+	if !h.isMine(e) {
+		return
+	}
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	if len(h.pending) >= maxPending {
@@ -194,7 +189,6 @@ func (h *Hook) busy() <-chan struct{} {
 	return h.idle
 }
 
-// awaitHooks waits until the hooks have received all events so far, or ctx ends.
 func (b *eventBus) awaitHooks(ctx context.Context) {
 	for _, l := range b.all() {
 		hook, isHook := l.(*Hook)

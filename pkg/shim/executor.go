@@ -45,7 +45,6 @@ type executor struct {
 	watch  connection.PoolWatch
 }
 
-// newExecutor returns a further executor, which calls stopped when it has ended.
 func (c *crew) newExecutor(stopped func()) *executor {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -54,7 +53,6 @@ func (c *crew) newExecutor(stopped func()) *executor {
 	return e
 }
 
-// lasting returns the jobs whose handlers have run for at least d.
 func (c *crew) lasting(d time.Duration) (jobs []*Job) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -87,7 +85,6 @@ func (e *executor) begin(jobs []*Job) bool {
 	return true
 }
 
-// appendLasting appends the jobs whose handler has run for at least d.
 func (e *executor) appendLasting(jobs []*Job, d time.Duration) []*Job {
 	e.mu.Lock()
 	defer e.mu.Unlock()
@@ -120,7 +117,7 @@ func (e *executor) interrupt(job *Job, cause error) bool {
 	return true
 }
 
-// end records that the handler of jobs has returned. It returns false if they were left behind before and were returned.
+// end records that the handler of jobs has returned. It returns false if it was left behind before.
 func (e *executor) end(jobs []*Job) (isOurs bool) {
 	e.mu.Lock()
 	defer e.mu.Unlock()
@@ -138,7 +135,6 @@ func (e *executor) setCut(cut context.CancelCauseFunc) {
 	e.cut = cut
 }
 
-// isGone reports whether a job was lost or canceled.
 func (e *executor) isGone(job *Job) bool {
 	e.mu.Lock()
 	defer e.mu.Unlock()
@@ -176,7 +172,6 @@ func (e *executor) contextOf(jobs []*Job, task taskEntry) (ctx context.Context, 
 
 var errGone = errors.New("a job of the call was canceled or lost, so the transaction was rolled back")
 
-// giveBack returns a job whose handler was not called.
 func (e *executor) giveBack(job *Job) {
 	o := outcome{job: job, verdict: verdictReturned}
 	e.outcomes <- o

@@ -8,7 +8,6 @@ import (
 	"github.com/gwsql/gw/internal/sqlstate"
 )
 
-// conclude reports the outcome of a job whose handler returned err.
 func (e *executor) conclude(job *Job, task taskEntry, duration time.Duration, cause, err error) {
 	o := outcome{job: job, started: true, duration: duration}
 	switch { // a success is recorded without an allocation
@@ -108,7 +107,6 @@ func (o *outcome) interrupt() {
 	o.verdict = verdictReturned
 }
 
-// deliver emits the event of an outcome and passes it on.
 func (e *executor) deliver(o outcome) {
 	switch {
 	case o.interrupted || o.verdict == verdictCut || o.verdict == verdictLost && o.err != nil:

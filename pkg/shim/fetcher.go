@@ -40,12 +40,11 @@ type fetcher struct {
 }
 
 // newFetcher returns a fetcher with all of its sources. Its signals are not set.
-func newFetcher(in *intake, pollInterval time.Duration, heard adviceBox) *fetcher {
-	f := &fetcher{intake: in, advice: heard, lost: &lostClaims{intake: in}, aside: &aside{intake: in}}
+func newFetcher(in *intake) *fetcher {
+	f := &fetcher{intake: in, lost: &lostClaims{intake: in}, aside: &aside{intake: in}}
 	f.suspects = &suspects{intake: in, aside: f.aside}
 	f.claims = &claims{
-		intake: in, aside: f.aside, suspects: f.suspects, pollInterval: pollInterval,
-		answers: make(chan besideAnswer, claimsAtOnce),
+		intake: in, aside: f.aside, suspects: f.suspects, answers: make(chan besideAnswer, claimsAtOnce),
 	}
 	f.sources = []jobSource{f.lost, f.aside, f.suspects, f.claims}
 	return f
@@ -56,7 +55,7 @@ func newFetcher(in *intake, pollInterval time.Duration, heard adviceBox) *fetche
 func (f *fetcher) run(stop context.Context) {
 	now := time.Now()
 	f.look, f.claimedAt, f.staleAt = true, now, now.Add(ration.MaxWait)
-	f.claims.pollAt = now.Add(f.claims.pollInterval)
+	f.claims.pollAt = now.Add(f.sleep.pollInterval)
 	f.timer = time.NewTimer(0)
 	defer f.timer.Stop()
 	for stop.Err() == nil && !f.isOver {
@@ -157,7 +156,6 @@ func (f *fetcher) wait(stop context.Context, due time.Time) {
 	}
 }
 
-// follow follows the advice of a heartbeat. If a suspect waits or the worker is drained, a flood ends.
 func (f *fetcher) follow(a advice) {
 	if f.drained != a.drained {
 		f.drained, f.look = a.drained, true
@@ -174,7 +172,6 @@ func (f *fetcher) follow(a advice) {
 	}
 }
 
-// takeNews receives what the finisher and the heartbeats have told, without waiting.
 func (f *fetcher) takeNews() {
 	for {
 		select {
@@ -220,7 +217,6 @@ func (l *lostClaims) tick(now time.Time) time.Time {
 	return l.again
 }
 
-// pending reports whether a check is left.
 func (l *lostClaims) pending() bool { return l.news.unanswered || l.now || !l.again.IsZero() }
 
 func (l *lostClaims) ready() bool { return l.now }

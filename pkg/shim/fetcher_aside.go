@@ -47,7 +47,6 @@ func (a *aside) tick(now time.Time) time.Time {
 	return a.again
 }
 
-// failed records a failed claim of up to limit jobs.
 func (a *aside) failed(err error, limit int) {
 	if !sqlstate.IsAboutRow(err) {
 		return
@@ -86,18 +85,18 @@ func (a *aside) run(stop context.Context) error {
 // claimSingly claims one job and reads it. It reports whether it has accepted one: there may be none, or it was put
 // aside.
 func (a *aside) claimSingly(stop context.Context, set *taskSet, ask ration.Plan,
-	claim claimUnreadFunc) (accepted bool, err error) {
+	of claimFrom) (accepted bool, err error) {
 	if len(a.jobs) >= maxAside {
 		return false, errNoneReadable
 	}
-	ask.Limit = 1
+	ask.Limit, ask.OfQueue = 1, 1
 	try, err := a.begin(stop, set, ask)
 	if err != nil {
 		return false, err
 	}
 	try.ask = ration.Plan{} // one job tells nothing about others
 	ctx := context.WithoutCancel(stop)
-	job, err := claim(ctx, ask.Tasks, try.forbidden)
+	job, err := a.queries.claimUnread(ctx, of, ask, try.forbidden)
 	if job == nil {
 		if err == nil {
 			a.singly = 0

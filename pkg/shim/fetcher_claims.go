@@ -34,9 +34,8 @@ const claimsAtOnce = 2
 // If a task has a limit of its own, there are no floods.
 type claims struct {
 	*intake
-	aside        *aside
-	suspects     *suspects
-	pollInterval time.Duration
+	aside    *aside
+	suspects *suspects
 
 	pollAt   time.Time // when to search without another reason, zero after that
 	limit    int       // how many jobs may be claimed
@@ -47,7 +46,6 @@ type claims struct {
 	answers  chan besideAnswer
 }
 
-// besideAnswer is the answer to one of several concurrent claims.
 type besideAnswer struct {
 	claimTry
 	jobs []*Job
@@ -71,7 +69,6 @@ func (c *claims) tick(now time.Time) time.Time {
 	return due
 }
 
-// isFlood reports whether several claims may be in flight.
 func (c *claims) isFlood() bool { return c.floodOf != nil || c.inFlight > 0 }
 
 func (c *claims) ready() bool {
@@ -103,7 +100,7 @@ func (c *claims) run(stop context.Context) error {
 	case c.floodOf != nil:
 		return c.claimBeside(stop, set, ask)
 	case c.aside.singly > 0:
-		_, err := c.aside.claimSingly(stop, set, ask, c.queries.claimUnread)
+		_, err := c.aside.claimSingly(stop, set, ask, c.queries.batch)
 		return err
 	}
 	return c.claim(stop, set, ask)
@@ -112,7 +109,7 @@ func (c *claims) run(stop context.Context) error {
 // claim claims jobs, or reads when to search again. Once sent, a claim is not canceled, because the jobs that it locks
 // would be lost.
 func (c *claims) claim(stop context.Context, set *taskSet, ask ration.Plan) error {
-	try, err := c.beginMany(stop, set, ask)
+	try, err := c.begin(stop, set, ask)
 	if err != nil {
 		return err
 	}
@@ -124,7 +121,7 @@ func (c *claims) claim(stop context.Context, set *taskSet, ask ration.Plan) erro
 	answer, err := c.queries.claim(ctx, ask, lasting, try.forbidden)
 	jobs := len(answer.jobs)
 	if err == nil {
-		if set.isLimited() {
+		if set.isLimited {
 			limited := slices.ContainsFunc(answer.jobs,
 				func(job *Job) bool { return set.byName[job.TaskIdentifier].limit > 0 })
 			c.backlog.learn(func(r *ration.Ration) { r.Planned(ask, jobs, limited) })
@@ -148,22 +145,14 @@ func (c *claims) claim(stop context.Context, set *taskSet, ask ration.Plan) erro
 	// ends the search.
 	c.vain = 0
 	err = c.sleep.rise(ctx, jobs == ask.Limit)
-	if err == nil && jobs == ration.MaxClaim && !set.isLimited() {
+	if err == nil && jobs == ration.MaxClaim && !set.isLimited {
 		c.floodOf = set
 	}
 	return err
 }
 
-// beginMany is begin with a limit of the bytes of the jobs.
-func (c *claims) beginMany(stop context.Context, set *taskSet, ask ration.Plan) (try claimTry, err error) {
-	try, err = c.begin(stop, set, ask)
-	c.backlog.learn(func(r *ration.Ration) { try.forbidden.beyond = r.Beyond() })
-	return try, err
-}
-
-// fallAsleep is called after an empty claim.
 func (c *claims) fallAsleep(ctx context.Context, answer claimAnswer, sent time.Time) error {
-	delay := c.pollInterval
+	delay := c.sleep.pollInterval
 	if answer.dueIn != nil {
 		delay = min(delay, *answer.dueIn)
 	}
@@ -183,7 +172,7 @@ func (c *claims) unlessVain(due time.Duration) time.Duration {
 	if c.vain++; c.vain <= mostVain {
 		return due
 	}
-	return min(soonDue<<min(c.vain-mostVain, 4), vainInterval, c.pollInterval)
+	return min(soonDue<<min(c.vain-mostVain, 4), vainInterval, c.sleep.pollInterval)
 }
 
 // slack returns what tells that more jobs are wanted, nil while that changes nothing.
@@ -194,22 +183,20 @@ func (c *claims) slack() signal {
 	return c.backlog.slack
 }
 
-// claimBeside begins a claim of a flood.
 func (c *claims) claimBeside(stop context.Context, set *taskSet, ask ration.Plan) error {
-	try, err := c.beginMany(stop, set, ask)
+	try, err := c.begin(stop, set, ask)
 	if err != nil {
 		c.floodOf = nil
 		return err
 	}
 	c.inFlight++
 	go func() {
-		jobs, err := c.queries.claimBeside(context.WithoutCancel(stop), ask, try.forbidden)
+		jobs, err := c.queries.claimJobs(context.WithoutCancel(stop), c.queries.batch, ask, try.forbidden)
 		c.answers <- besideAnswer{try, jobs, err}
 	}()
 	return nil
 }
 
-// take processes the answer to a claim of a flood.
 func (c *claims) take(stop context.Context, a besideAnswer) error {
 	c.inFlight--
 	if len(a.jobs) < ration.MaxClaim {
@@ -219,7 +206,6 @@ func (c *claims) take(stop context.Context, a besideAnswer) error {
 	return a.err
 }
 
-// awaitAnswers takes the answers to all claims in flight.
 func (c *claims) awaitAnswers(stop context.Context) {
 	for c.inFlight > 0 {
 		_ = c.take(stop, <-c.answers)
@@ -247,7 +233,6 @@ func (r *claimRest) begin(lease int64, jobs int, claim time.Duration) {
 	*r = claimRest{until: time.Now().Add(min(max(leastRest, restClaims*claim), mostRest)), lease: lease, jobs: jobs}
 }
 
-// ended is called with jobs whose outcomes are settled.
 func (r *claimRest) ended(jobs []*Job) {
 	for _, job := range jobs {
 		if job.Lease == r.lease {

@@ -72,7 +72,6 @@ func (in *intake) askForbidden(stop context.Context, set *taskSet, tasks []strin
 	return asked, nil
 }
 
-// claimTry is a claim in progress.
 type claimTry struct {
 	ask       ration.Plan
 	forbidden exclusions
@@ -80,7 +79,6 @@ type claimTry struct {
 	sent      time.Time
 }
 
-// begin prepares a claim.
 func (in *intake) begin(stop context.Context, set *taskSet, ask ration.Plan) (a claimTry, err error) {
 	a = claimTry{ask: ask, started: time.Now()}
 	emit(in.events, ClaimStarted{Limit: ask.Limit})
@@ -139,13 +137,11 @@ func (in *intake) returnOld(now time.Time) {
 	}
 }
 
-// failUnreadable fails a job permanently, without its payload.
 func (in *intake) failUnreadable(job *Job, err error) {
 	err = fmt.Errorf("%s: %w", unreadablePrefix, err)
 	in.outcomes <- outcome{job: job, verdict: verdictFailed, permanent: true, err: err, message: err.Error()}
 }
 
-// giveBack passes jobs that have not started to the finisher.
 func (in *intake) giveBack(unstarted []*Job) {
 	for _, job := range unstarted {
 		in.outcomes <- outcome{job: job, verdict: verdictReturned}

@@ -53,7 +53,7 @@ func TestWhatWaitsTooLongIsReturnedAlsoWhileNothingCanBeClaimed(t *testing.T) {
 // If the database reports jobs that are due soon, but claims return none of them, a worker claims at growing intervals.
 func TestAWorkerThatClaimsInVainClaimsLessOften(t *testing.T) {
 	const due = 20 * time.Millisecond
-	f := claims{pollInterval: 2 * time.Second}
+	f := claims{intake: &intake{sleep: &sleep{pollInterval: 2 * time.Second}}}
 	for n := range mostVain {
 		if delay := f.unlessVain(due); delay != due {
 			t.Errorf("after %d claims in vain the worker waits %v", n+1, delay)
@@ -71,8 +71,8 @@ func TestAWorkerThatClaimsInVainClaimsLessOften(t *testing.T) {
 			t.Errorf("it waits %v, want %v", delay, want)
 		}
 	}
-	f = claims{pollInterval: 100 * time.Millisecond, vain: 1000}
-	if delay := f.unlessVain(due); delay != f.pollInterval {
+	f = claims{intake: &intake{sleep: &sleep{pollInterval: 100 * time.Millisecond}}, vain: 1000}
+	if delay := f.unlessVain(due); delay != f.sleep.pollInterval {
 		t.Errorf("it waits %v, longer than it polls", delay)
 	}
 }

@@ -19,8 +19,8 @@ func newIdle(q *queries) *fetcher {
 		backlog:  newBacklog(ration.New(1, 0)),
 		outcomes: make(chan outcome, 2*ration.MaxAhead),
 		sleep:    newSleep(q, time.Hour, false),
-	}, time.Hour, newAdviceBox())
-	f.notices, f.timer = newNotices(), time.NewTimer(time.Hour)
+	})
+	f.notices, f.advice, f.timer = newNotices(), newAdviceBox(), time.NewTimer(time.Hour)
 	return f
 }
 

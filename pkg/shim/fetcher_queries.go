@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"strconv"
 	"time"
 
 	"github.com/jackc/pgx/v5"
@@ -33,46 +34,53 @@ type claimAnswer struct {
 // while in one exchange their times would add up. A refused outcome would also undo the claim.
 func (q *queries) claim(ctx context.Context, ask ration.Plan, lasting time.Duration,
 	forbidden exclusions) (answer claimAnswer, err error) {
-	more, args := forbidden.argument(q.workerID, ask.Tasks, ask.Limit, rows.OrNull(lasting.Seconds()), forbidden.flags)
-	more, args = ofQueue(ask, more, args)
+	from, args := q.batch(ask, forbidden)
+	args = append(args, rows.OrNull(lasting.Seconds()))
 	// The join evaluates the function when the first row is read, or not at all. The left side has one row, so the jobs
 	// keep the order in which the function returns them.
 	return q.readClaim(ctx, ask.Tasks, `
 			with asleep as materialized (
 			  select extract(epoch from f.next_run_at operator(pg_catalog.-) pg_catalog.clock_timestamp())::double precision as due_in, f.must_look_again
-			    from S.fall_asleep($1::text, $2::text[], $4::double precision operator(pg_catalog.*) interval '1 second') as f
+			    from S.fall_asleep($1::text, $2::text[],
+			           $`+strconv.Itoa(len(args))+`::double precision operator(pg_catalog.*) interval '1 second') as f
 			)
-			select j.id, j.task_identifier, j.payload, j.queue_name, j.priority, j.run_at, j.attempts, j.max_attempts,
-			       j.key, j.flags, j.lease, j.created_at, j.last_error, j.revision,
+			select `+claimedColumns+`,
 			       case when j.id is null then (select a.due_in from asleep as a) end as due_in,
-			       case when j.id is null then (select a.must_look_again from asleep as a) end as must_look_again, j.streak
+			       case when j.id is null then (select a.must_look_again from asleep as a) end as must_look_again
 			  from (values (1)) as always (one)
-			  left join S.get_job_batch($1::text, $2::text[], $3::integer, $5::text[]`+more+`) as j on true`, args...)
+			  left join `+from+` on true`, args...)
 }
 
-// claimBeside is claim while another claim of this worker is in flight: the worker does not fall asleep, and the server
-// does not pass the rows through a join.
-func (q *queries) claimBeside(ctx context.Context, ask ration.Plan, forbidden exclusions) ([]*Job, error) {
+// claimFrom returns the from clause of a claim, whose rows are j, and its arguments.
+type claimFrom func(ask ration.Plan, forbidden exclusions) (from string, args []any)
+
+// batch is the claimFrom of all jobs but suspects.
+func (q *queries) batch(ask ration.Plan, forbidden exclusions) (from string, _ []any) {
 	more, args := forbidden.argument(q.workerID, ask.Tasks, ask.Limit, forbidden.flags)
-	more, args = ofQueue(ask, more, args)
-	answer, err := q.readClaim(ctx, ask.Tasks,
-		onlyJobs+`S.get_job_batch($1::text, $2::text[], $3::integer, $4::text[]`+more+`) as j`, args...)
-	return answer.jobs, err
-}
-
-// ofQueue adds the argument queue_batch unless the plan takes one job of a queue: each named argument has a cost.
-func ofQueue(ask ration.Plan, more string, args []any) (string, []any) {
-	if ask.OfQueue == 1 {
-		return more, args
+	if ask.OfQueue > 1 { // each named argument has a cost
+		args = append(args, ask.OfQueue)
+		more += fmt.Sprintf(", queue_batch => $%d::integer", len(args))
 	}
-	return more + fmt.Sprintf(", queue_batch => $%d::integer", len(args)+1), append(args, ask.OfQueue)
+	if ask.Beyond != nil {
+		args = append(args, *ask.Beyond)
+		more += fmt.Sprintf(", max_bytes => $%d::integer", len(args))
+	}
+	return `S.get_job_batch($1::text, $2::text[], $3::integer, $4::text[]` + more + `) as j`, args
 }
 
-// claimAlone claims one suspect, if there is one: as the only job of the worker, or beside others if room was made for
-// it without success.
-func (q *queries) claimAlone(ctx context.Context, tasks []string, forbidden exclusions, beside bool) ([]*Job, error) {
-	more, args := forbidden.argument(q.workerID, tasks, forbidden.flags, beside)
-	answer, err := q.readClaim(ctx, tasks, onlyJobs+`S.get_job_alone($1::text, $2::text[], $3::text[], beside => $4::boolean`+more+`) as j`, args...)
+// suspect is the claimFrom of one suspect: as the only job of the worker, or beside others if room was made for it
+// without success.
+func (q *queries) suspect(beside bool) claimFrom {
+	return func(ask ration.Plan, forbidden exclusions) (from string, _ []any) {
+		more, args := forbidden.argument(q.workerID, ask.Tasks, forbidden.flags, beside)
+		return `S.get_job_alone($1::text, $2::text[], $3::text[], beside => $4::boolean` + more + `) as j`, args
+	}
+}
+
+// claimJobs is claim without falling asleep, so that the server does not pass the rows through a join.
+func (q *queries) claimJobs(ctx context.Context, of claimFrom, ask ration.Plan, forbidden exclusions) ([]*Job, error) {
+	from, args := of(ask, forbidden)
+	answer, err := q.readClaim(ctx, ask.Tasks, onlyJobs+from, args...)
 	return answer.jobs, err
 }
 
@@ -86,20 +94,9 @@ func (q *queries) makeRoom(ctx context.Context, tasks []string, forbidden exclus
 
 // claimUnread claims one job without reading columns that may be large or damaged: the result has no payload, flags,
 // key or last error. It may be nil.
-func (q *queries) claimUnread(ctx context.Context, tasks []string, forbidden exclusions) (*Job, error) {
-	more, args := forbidden.argument(q.workerID, tasks, forbidden.flags)
-	return q.readUnread(ctx, `S.get_job_batch($1::text, $2::text[], 1, $3::text[]`+more+`) as j`, args...)
-}
-
-// claimUnreadAlone is claimUnread for a suspect.
-func (q *queries) claimUnreadAlone(beside bool) claimUnreadFunc {
-	return func(ctx context.Context, tasks []string, forbidden exclusions) (*Job, error) {
-		more, args := forbidden.argument(q.workerID, tasks, forbidden.flags, beside)
-		return q.readUnread(ctx, `S.get_job_alone($1::text, $2::text[], $3::text[], beside => $4::boolean`+more+`) as j`, args...)
-	}
-}
-
-func (q *queries) readUnread(ctx context.Context, from string, args ...any) (job *Job, err error) {
+func (q *queries) claimUnread(ctx context.Context, of claimFrom, ask ration.Plan,
+	forbidden exclusions) (job *Job, err error) {
+	from, args := of(ask, forbidden)
 	err = q.call(ctx, func(ctx context.Context, conn *pgx.Conn) error {
 		read := &Job{worker: q.worker, hold: &hold{}}
 		var task, queue zeronull.Text
@@ -127,10 +124,11 @@ func (q *queries) readHeld(ctx context.Context, job *Job) ([]*Job, error) {
 	return answer.jobs, err
 }
 
-// onlyJobs selects the columns of a claim that does not fall asleep.
-const onlyJobs = `
-	select j.id, j.task_identifier, j.payload, j.queue_name, j.priority, j.run_at, j.attempts, j.max_attempts, j.key, j.flags,
-	       j.lease, j.created_at, j.last_error, j.revision, null::double precision, null::boolean, j.streak from `
+const claimedColumns = `
+	j.id, j.task_identifier, j.payload, j.queue_name, j.priority, j.run_at, j.attempts, j.max_attempts, j.key, j.flags,
+	j.lease, j.created_at, j.last_error, j.revision, j.streak`
+
+const onlyJobs = `select ` + claimedColumns + `, null::double precision, null::boolean from `
 
 func (q *queries) readClaim(ctx context.Context, tasks []string, sql string,
 	args ...any) (answer claimAnswer, err error) {
@@ -178,7 +176,6 @@ type claimReader struct {
 	columns []any
 }
 
-// claimedRow is a row with a job.
 type claimedRow struct {
 	id, lease                       zeronull.Int8
 	task, queue, key, lastError     pgtype.DriverBytes // valid until the next row
@@ -197,8 +194,8 @@ func newClaimReader(q *queries, tasks []string) *claimReader {
 	row := &r.row
 	r.columns = []any{
 		&row.id, &row.task, &row.payload, &row.queue, &row.priority, &row.runAt, &row.attempts, &row.maxAttempts,
-		&row.key, &row.flags, &row.lease, &row.createdAt, &row.lastError, &row.revision,
-		&r.empty.dueIn, &r.empty.newMark, &row.streak,
+		&row.key, &row.flags, &row.lease, &row.createdAt, &row.lastError, &row.revision, &row.streak, &r.empty.dueIn,
+		&r.empty.newMark,
 	}
 	return r
 }
@@ -225,21 +222,11 @@ func (r *claimReader) read(found pgx.Rows, answer *claimAnswer) error {
 	held.hold.lease.Store(int64(row.lease))
 	held.hold.streakID = int32(row.streak)
 	held.job = Job{
-		ID:             int64(row.id),
-		TaskIdentifier: r.names[string(row.task)],
-		Payload:        bytes.Clone(row.payload),
-		QueueName:      string(row.queue),
-		Priority:       int(row.priority),
-		RunAt:          row.runAt.Time,
-		Attempts:       int(row.attempts),
-		MaxAttempts:    int(row.maxAttempts),
-		Key:            string(row.key),
-		Lease:          int64(row.lease),
-		CreatedAt:      row.createdAt.Time,
-		LastError:      string(row.lastError),
-		Revision:       int(row.revision),
-		worker:         r.queries.worker,
-		hold:           &held.hold,
+		ID: int64(row.id), TaskIdentifier: r.names[string(row.task)], Payload: bytes.Clone(row.payload),
+		QueueName: string(row.queue), Priority: int(row.priority), RunAt: row.runAt.Time, Attempts: int(row.attempts),
+		MaxAttempts: int(row.maxAttempts), Key: string(row.key), Lease: int64(row.lease),
+		CreatedAt: row.createdAt.Time, LastError: string(row.lastError), Revision: int(row.revision),
+		worker: r.queries.worker, hold: &held.hold,
 	}
 	if row.flags != nil {
 		var err error
@@ -250,8 +237,6 @@ func (r *claimReader) read(found pgx.Rows, answer *claimAnswer) error {
 	answer.jobs = append(answer.jobs, &held.job)
 	return nil
 }
-
-type claimUnreadFunc func(context.Context, []string, exclusions) (*Job, error)
 
 // readCarried reads the values stored with jobs. If that fails, the jobs run without them.
 func (q *queries) readCarried(ctx context.Context, jobs []*Job) {
@@ -283,7 +268,6 @@ func (q *queries) readCarried(ctx context.Context, jobs []*Job) {
 	}
 }
 
-// within returns the context for the job's handler, with the values stored with the job.
 func (j *Job) within(ctx context.Context) context.Context {
 	if j.carried == nil {
 		return ctx

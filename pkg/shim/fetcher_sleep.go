@@ -140,7 +140,6 @@ func (s *sleep) expect(transactions []int64) {
 	s.lookAt = now.Add(min(pauseAt(now.Sub(youngest)), s.pollInterval))
 }
 
-// pauseAt returns how long to wait before the next check of transactions of this age.
 func pauseAt(age time.Duration) time.Duration {
 	return max(firstPause, min(age/4, longPause), age/pauseShare)
 }

@@ -7,22 +7,11 @@ import (
 	"github.com/gwsql/gw/pkg/shim/internal/ration"
 )
 
-// alone is what the worker does about a suspect.
-type alone int
-
-const (
-	noneWaits  alone = iota
-	oneWaits         // an idle worker may claim one; a busy worker asks whether to make room
-	roomIsMade       // this worker claims nothing else until roomOver
-)
-
-// advice is what the last heartbeat told the fetcher.
 type advice struct {
 	aloneWaits bool // a suspect is waiting
 	drained    bool // claim no more jobs
 }
 
-// adviceBox passes the latest advice to the fetcher.
 type adviceBox chan advice
 
 func newAdviceBox() adviceBox { return make(adviceBox, 1) }
@@ -43,28 +32,28 @@ type suspects struct {
 	*intake
 	aside *aside
 
-	alone       alone
+	waits       bool      // an idle worker may claim one; a busy worker asks whether to make room
 	askedRoom   bool      // since the last heartbeat, whether to make room
 	askedBeside bool      // the same, for a suspect to run beside other jobs
-	roomOver    time.Time // the end of the time to make room, zero without
+	roomOver    time.Time // until when this worker makes room: it claims nothing else; zero without
 	runsAlone   bool      // the held job has to run alone
 	tryBeside   bool      // the next claim shows whether others may run beside it by now
 }
 
-// note records the notice of a heartbeat.
 func (s *suspects) note(waits bool) {
 	switch {
 	case !waits:
-		s.alone, s.roomOver = noneWaits, time.Time{}
-	case s.alone != roomIsMade:
-		s.alone, s.askedRoom, s.askedBeside = oneWaits, false, false
+		s.waits, s.roomOver = false, time.Time{}
+	case !s.makesRoom():
+		s.waits, s.askedRoom, s.askedBeside = true, false, false
 	}
 	if s.runsAlone { // it may have run long enough
 		s.look, s.tryBeside = true, true
 	}
 }
 
-// noteSettled is called when jobs are no longer held.
+func (s *suspects) makesRoom() bool { return !s.roomOver.IsZero() }
+
 func (s *suspects) noteSettled() {
 	if s.runsAlone && s.held.n == 0 {
 		s.runsAlone, s.look = false, true
@@ -78,19 +67,14 @@ func (s *suspects) noteClaim(others bool) {
 
 // tick continues with other jobs if the running ones did not end in time.
 func (s *suspects) tick(now time.Time) time.Time {
-	if !s.roomOver.IsZero() && !now.Before(s.roomOver) {
-		s.roomOver = time.Time{}
-		if s.alone == roomIsMade {
-			s.alone, s.askedBeside, s.look = oneWaits, false, true
-		}
+	if s.makesRoom() && !now.Before(s.roomOver) {
+		s.roomOver, s.askedBeside, s.look = time.Time{}, false, true
 	}
 	return s.roomOver
 }
 
-// allowsOthers reports whether other jobs may be claimed.
-func (s *suspects) allowsOthers() bool { return s.alone != roomIsMade && s.mayHaveOthers() }
+func (s *suspects) allowsOthers() bool { return !s.makesRoom() && s.mayHaveOthers() }
 
-// mayHaveOthers reports whether jobs may run beside the one that is held.
 func (s *suspects) mayHaveOthers() bool { return !s.runsAlone || s.tryBeside }
 
 func (s *suspects) ready() bool {
@@ -98,9 +82,9 @@ func (s *suspects) ready() bool {
 		return false
 	}
 	if s.held.n == 0 {
-		return s.alone == roomIsMade || !s.look && (s.alone == oneWaits || s.once && !s.leftOut && !s.lingers)
+		return s.makesRoom() || !s.look && (s.waits || s.once && !s.leftOut && !s.lingers)
 	}
-	return s.alone == oneWaits && s.mayHaveOthers() && (!s.askedRoom || !s.askedBeside && s.room(0) > 0)
+	return s.waits && s.allowsOthers() && (!s.askedRoom || !s.askedBeside && s.room(0) > 0)
 }
 
 func (s *suspects) run(stop context.Context) error {
@@ -120,9 +104,9 @@ func (s *suspects) claimAlone(stop context.Context) error {
 	if err != nil {
 		return err
 	}
-	s.look = s.look || s.alone == roomIsMade || found // there may be other jobs once it has completed
+	s.look = s.look || s.makesRoom() || found // there may be other jobs once it has completed
 	if !found {
-		s.alone, s.roomOver = noneWaits, time.Time{}
+		s.waits, s.roomOver = false, time.Time{}
 	}
 	s.runsAlone = found
 	s.isOver = isLast && !found
@@ -141,7 +125,7 @@ func (s *suspects) askForRoom(stop context.Context) error {
 				return err
 			}
 			if found {
-				s.alone, s.runsAlone = noneWaits, false // until the next heartbeat, which may report more
+				s.waits, s.runsAlone = false, false // until the next heartbeat, which may report more
 				return nil
 			}
 		}
@@ -158,20 +142,21 @@ func (s *suspects) askForRoom(stop context.Context) error {
 	if err != nil || room <= 0 {
 		return err
 	}
-	s.alone, s.roomOver = roomIsMade, time.Now().Add(room)
+	s.roomOver = time.Now().Add(room)
 	return nil
 }
 
 // claim claims at most one suspect, and reports whether it was accepted.
 func (s *suspects) claim(stop context.Context, set *taskSet, ask ration.Plan, beside bool) (found bool, err error) {
+	of := s.queries.suspect(beside)
 	if s.aside.singly > 0 {
-		return s.aside.claimSingly(stop, set, ask, s.queries.claimUnreadAlone(beside))
+		return s.aside.claimSingly(stop, set, ask, of)
 	}
 	try, err := s.begin(stop, set, ask)
 	if err != nil {
 		return false, err
 	}
-	jobs, err := s.queries.claimAlone(context.WithoutCancel(stop), ask.Tasks, try.forbidden, beside)
+	jobs, err := s.queries.claimJobs(context.WithoutCancel(stop), of, ask, try.forbidden)
 	try.ask = ration.Plan{} // one job tells nothing about others
 	s.end(stop, try, jobs, err)
 	return len(jobs) > 0, err

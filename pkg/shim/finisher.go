@@ -3,12 +3,32 @@ package shim
 import (
 	"context"
 	"fmt"
+	"log/slog"
 	"strconv"
 	"time"
 
 	"github.com/gwsql/gw/internal/connection"
 	"github.com/gwsql/gw/internal/sqlstate"
 )
+
+// finisher writes outcomes. A flush takes all outcomes that arrived during the previous one, so a single outcome is
+// written at once and a flood in large statements.
+type finisher struct {
+	loop
+	quiet bool
+
+	outcomes <-chan outcome
+	settled  chan<- settlement
+
+	interrupted int // returned jobs that had started
+	unwritten   int // outcomes that could not be written
+	left        int // jobs of which the database refuses every outcome
+	refused     int // outcomes of leases that the worker no longer holds
+
+	// Memory reused by the next flush.
+	batch     []outcome
+	byVerdict [verdictCommitted + 1][]outcome
+}
 
 const (
 	// maxUnwritten limits the outcomes that wait to be written; above it nothing is claimed until the database has
@@ -48,12 +68,16 @@ func (f *finisher) flush(ctx context.Context, batch []outcome) {
 			f.interrupted++
 		}
 	}
-	for _, part := range f.parts.of(byVerdict[verdictCompleted]) {
+	for _, part := range byClaim(byVerdict[verdictCompleted]) {
 		f.write(ctx, "complete", part, f.queries.complete)
 	}
 	f.write(ctx, "fail", byVerdict[verdictFailed], f.queries.fail)
 	f.write(ctx, "return", byVerdict[verdictReturned], f.queries.giveBack)
-	for _, part := range byDelay(byVerdict[verdictRateLimited]) {
+	byDelay := make(map[time.Duration][]outcome)
+	for _, o := range byVerdict[verdictRateLimited] {
+		byDelay[*o.delay] = append(byDelay[*o.delay], o)
+	}
+	for _, part := range byDelay {
 		f.write(ctx, "return rate limited", part, f.queries.rateLimited)
 	}
 	// Behind a lost connection the server may still be busy with a transaction that holds these jobs. Then this call
@@ -65,7 +89,6 @@ func (f *finisher) flush(ctx context.Context, batch []outcome) {
 	for _, o := range byVerdict[verdictCommitted] {
 		f.reportCommitted(o)
 	}
-	f.parts.letGo()
 	for i := range byVerdict { // releases the jobs
 		clear(byVerdict[i])
 		byVerdict[i] = byVerdict[i][:0]
@@ -96,7 +119,6 @@ func (f *finisher) gather(first outcome) []outcome {
 
 type writeFunc func(context.Context, []outcome) (applied, error)
 
-// write writes outcomes of one kind and logs the results.
 func (f *finisher) write(ctx context.Context, verb string, batch []outcome, call writeFunc) {
 	if len(batch) == 0 {
 		return
@@ -203,7 +225,6 @@ func (f *finisher) writeRefused(ctx context.Context, verb string, o outcome, ref
 	f.about(o).Error("database refuses every outcome of a job, job stays locked until it is freed", "error", err)
 }
 
-// insteadOf returns the failures to try, in this order, after the database has refused o.
 func (o outcome) insteadOf(verb string, refusal error) (failures []outcome) {
 	if o.verdict == verdictFailed {
 		// The database's encoding may lack a character of the message.
@@ -230,3 +251,110 @@ func (o outcome) insteadOf(verb string, refusal error) (failures []outcome) {
 
 // maxDoubtfulTries is how often an outcome is tried while the error is doubtful: for some seconds.
 const maxDoubtfulTries = 6
+
+// report logs the results of outcomes and emits their events: those in done were written, the others were refused.
+func (f *finisher) report(batch []outcome, done applied, tries int) {
+	returned := 0
+	for _, o := range batch {
+		became, written := done.to(o.job.ID)
+		o.job.hold.nextMayStart = became.next || o.verdict == verdictCompleted && tries > 1
+		switch {
+		case !written && (o.inTx || o.verdict == verdictCut && tries == 1):
+			f.reportCommitted(o)
+			continue
+		case !written && tries > 1: // most likely it was
+			f.tell(o, o.asked(), fate{})
+			f.about(o).Warn("outcome not confirmed: it was written before the connection broke, or the lease is lost")
+			continue
+		case !written:
+			f.reportLost(o)
+			continue
+		}
+		if o.inTx && o.err == nil {
+			o.err = errNotCommitted
+		}
+		end := o.end(became)
+		f.tell(o, end, became)
+		if !o.started && end == OutcomeReturned {
+			returned++
+			continue
+		}
+		f.logWritten(o, end, became)
+	}
+	if returned > 0 {
+		f.logger.Info("jobs that had not started returned to the queue", "jobs", returned)
+	}
+}
+
+func (f *finisher) reportLost(o outcome) {
+	f.refused++
+	f.tell(o, OutcomeLeaseLost, fate{})
+	f.about(o).Warn("lease lost, outcome refused", "attempt", o.job.Attempts, "lease", o.job.hold.lease.Load())
+}
+
+// reportCommitted handles a job that was deleted when its handler returned.
+func (f *finisher) reportCommitted(o outcome) {
+	o.job.hold.nextMayStart = true
+	f.tell(o, OutcomeCompleted, fate{})
+	if o.err == nil && f.quiet {
+		return
+	}
+	logger := f.about(o).With("duration_ms", milliseconds(o.duration))
+	switch {
+	case o.err != nil:
+		logger.Warn("job completed by its handler, which then failed", "error", o.message)
+	case o.job.hold.isWorkersTx():
+		logger.Info("job completed")
+	default:
+		logger.Info("job completed", "by", "its handler")
+	}
+}
+
+func (f *finisher) tell(o outcome, end Outcome, became fate) {
+	if end == OutcomePermanentlyFailed {
+		emit(f.events, JobFailed{Job: o.job.shown(), Duration: o.duration, Err: o.err})
+	}
+	reported := JobReported{
+		Job: o.job.shown(), Outcome: end, Started: o.started, Duration: o.duration, Err: o.err,
+		Attempts: became.attempts,
+	}
+	if end == OutcomeFailed || end == OutcomeSnoozed {
+		reported.RetryIn = became.retryIn
+	}
+	if end == OutcomeRateLimited {
+		reported.RetryIn = *o.delay
+	}
+	emit(f.events, reported)
+}
+
+func (f *finisher) logWritten(o outcome, end Outcome, became fate) {
+	if end == OutcomeCompleted && (f.quiet || !f.logger.Enabled(context.Background(), slog.LevelInfo)) {
+		return // most jobs of most workers
+	}
+	logger := f.about(o).With("duration_ms", milliseconds(o.duration))
+	attempt := []any{"attempt", o.job.Attempts, "max_attempts", became.maxAttempts}
+	switch end {
+	case OutcomeCompleted:
+		logger.Info("job completed")
+	case OutcomeSnoozed:
+		logger.Info("job snoozed", "retry_in_ms", milliseconds(became.retryIn))
+	case OutcomeRateLimited:
+		logger.Warn("job was rate limited and returned", "retry_in_ms", milliseconds(*o.delay), "error", o.message)
+	case OutcomeReturned:
+		if o.verdict == verdictCut {
+			logger.Warn("connection lost, job returned", "error", o.message)
+			return
+		}
+		logger.Warn("job interrupted and returned", "error", o.message)
+	case OutcomePermanentlyFailed:
+		logger.With(attempt...).Warn("job permanently failed", "attempts", became.attempts, "error", o.message)
+	case OutcomeFailed:
+		logger.With(attempt...).Warn("job failed", "retry_in_ms", milliseconds(became.retryIn), "error", o.message)
+	}
+}
+
+func (f *finisher) about(o outcome) *slog.Logger {
+	return f.logger.With("task_identifier", o.job.TaskIdentifier, "job_id", o.job.ID)
+}
+
+func milliseconds(d time.Duration) float64 { return float64(d.Microseconds()) / 1000 }

@@ -1,6 +1,7 @@
 package shim
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"fmt"
@@ -15,57 +16,30 @@ import (
 // leastPart is the number of completed jobs of one claim from which a separate statement for them is worthwhile.
 const leastPart = 50
 
-// parts groups completed jobs by their claims, because one lease per statement costs the database less than different
-// ones. It reuses its memory.
-type parts struct {
-	byClaim [][]outcome
-}
-
-// of returns the groups of a batch; claims with few jobs in it share one group. They are valid until letGo.
-func (p *parts) of(batch []outcome) (parts [][]outcome) {
+// byClaim sorts completed jobs by their claims and returns groups of them: the jobs of each claim, because one lease
+// per statement costs the database less than different ones. Claims with few jobs in the batch share one group.
+func byClaim(batch []outcome) (groups [][]outcome) {
 	if len(batch) < 2*leastPart {
-		return append(parts, batch)
+		return append(groups, batch)
 	}
-	at := -1
-	for _, o := range batch {
-		if at < 0 || p.byClaim[at][0].job.Lease != o.job.Lease { // most belong to the same claim as the previous one
-			at = p.find(o.job.Lease)
-		}
-		p.byClaim[at] = append(p.byClaim[at], o)
-	}
+	slices.SortStableFunc(batch, func(a, b outcome) int { return cmp.Compare(a.job.Lease, b.job.Lease) })
 	var rest []outcome
-	for _, claim := range p.byClaim {
-		if len(claim) < leastPart {
-			rest = append(rest, claim...)
-		} else {
-			parts = append(parts, claim)
+	for len(batch) > 0 {
+		n := 1
+		for n < len(batch) && batch[n].job.Lease == batch[0].job.Lease {
+			n++
 		}
+		if n < leastPart {
+			rest = append(rest, batch[:n]...)
+		} else {
+			groups = append(groups, batch[:n])
+		}
+		batch = batch[n:]
 	}
 	if len(rest) > 0 {
-		parts = append(parts, rest)
+		groups = append(groups, rest)
 	}
-	return parts
-}
-
-// letGo releases the jobs. It must be called before the next batch.
-func (p *parts) letGo() {
-	for i, claim := range p.byClaim {
-		clear(claim)
-		p.byClaim[i] = claim[:0]
-	}
-}
-
-// find returns the slot of a claim: the one in use for it, or a free one.
-func (p *parts) find(lease int64) int {
-	at := slices.IndexFunc(p.byClaim, func(claim []outcome) bool {
-		return len(claim) == 0 ||
-			claim[0].job.Lease == lease
-	})
-	if at < 0 {
-		at = len(p.byClaim)
-		p.byClaim = append(p.byClaim, nil)
-	}
-	return at
+	return groups
 }
 
 func (q *queries) complete(ctx context.Context, outcomes []outcome) (applied, error) {
@@ -116,20 +90,6 @@ func (q *queries) rateLimited(ctx context.Context, outcomes []outcome) (applied,
 		  from S.rate_limited_batch($1::text, $2::bigint[], $3::bigint[],
 		                            $4::double precision operator(pg_catalog.*) interval '1 second') as j`,
 		q.workerID, ids, leases, inSeconds(outcomes[0].delay))
-}
-
-// byDelay groups outcomes by their delays.
-func byDelay(outcomes []outcome) (groups [][]outcome) {
-	at := make(map[time.Duration]int)
-	for _, o := range outcomes {
-		i, known := at[*o.delay]
-		if !known {
-			i = len(groups)
-			at[*o.delay], groups = i, append(groups, nil)
-		}
-		groups[i] = append(groups[i], o)
-	}
-	return groups
 }
 
 func (q *queries) fail(ctx context.Context, outcomes []outcome) (applied, error) {
@@ -207,7 +167,6 @@ func resultsOf(outcomes []outcome) []*string {
 	return results
 }
 
-// inSeconds converts a delay to seconds, nil to null.
 func inSeconds(d *time.Duration) *float64 {
 	if d == nil {
 		return nil

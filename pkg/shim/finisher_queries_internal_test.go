@@ -14,9 +14,8 @@ func completedOf(leases ...int64) (batch []outcome) {
 }
 
 func TestCompletedJobsArePartedByTheirClaims(t *testing.T) {
-	var p parts
 	few := completedOf(1, 2, 1)
-	if got := p.of(few); len(got) != 1 || len(got[0]) != 3 {
+	if got := byClaim(few); len(got) != 1 || len(got[0]) != 3 {
 		t.Errorf("a few jobs are written in %d parts", len(got))
 	}
 	mixed := func(large, small int64) []int64 {
@@ -27,7 +26,7 @@ func TestCompletedJobsArePartedByTheirClaims(t *testing.T) {
 	for _, leases := range [][]int64{mixed(1, 9), mixed(11, 19), mixed(21, 29)} {
 		sizes := make(map[int64]int)
 		seen := 0
-		parts := p.of(completedOf(leases...))
+		parts := byClaim(completedOf(leases...))
 		if len(parts) != 3 {
 			t.Fatalf("two large claims and a small one are written in %d parts", len(parts))
 		}
@@ -40,7 +39,6 @@ func TestCompletedJobsArePartedByTheirClaims(t *testing.T) {
 			}
 			seen += len(part)
 		}
-		p.letGo()
 		if seen != len(leases) || sizes[leases[0]] != 2*leastPart || sizes[leases[0]+8] != leastPart/2 {
 			t.Errorf("%d of %d jobs are in the parts: %v", seen, len(leases), sizes)
 		}

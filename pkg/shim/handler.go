@@ -46,7 +46,6 @@ func Typed[T any](fn func(ctx context.Context, payload T, job *Job) error) Handl
 	}
 }
 
-// call is the handlerCall of a handler of one job.
 func (h Handler) call(ctx context.Context, jobs []*Job, errs []error) {
 	errs[0] = h(jobs[0].within(ctx), jobs[0].shown())
 }
@@ -91,7 +90,6 @@ func (h Handler) wrapped(middleware []Middleware) (Handler, error) {
 // the call; with several jobs the context carries no job.
 type ManyHandler func(ctx context.Context, jobs []*Job) []error
 
-// wrapped returns h wrapped by all of these middlewares for each of the jobs.
 func (h ManyHandler) wrapped(middleware []Middleware) (ManyHandler, error) {
 	if len(middleware) == 0 {
 		return h, nil
@@ -99,62 +97,54 @@ func (h ManyHandler) wrapped(middleware []Middleware) (ManyHandler, error) {
 	if _, err := Handler(func(context.Context, *Job) error { return nil }).wrapped(middleware); err != nil {
 		return nil, err
 	}
-	return func(ctx context.Context, jobs []*Job) []error {
-		n := &nested{ctx: ctx, middleware: middleware, handler: h, jobs: jobs, errs: make([]error, len(jobs))}
-		n.run(0)
-		return n.errs
-	}, nil
+	return func(ctx context.Context, jobs []*Job) []error { return h.callWithin(ctx, middleware, jobs) }, nil
 }
 
-// nested is a call of a ManyHandler within the middleware of each of its jobs.
-type nested struct {
-	ctx        context.Context
-	middleware []Middleware
-	handler    ManyHandler
-	jobs       []*Job
-	called     []int // the indexes of the jobs that the middleware has passed on
-	errs       []error
-}
-
-// run calls the middleware of the jobs from i on, and inside it the handler.
-func (n *nested) run(i int) {
-	if i == len(n.jobs) {
-		n.call()
-		return
-	}
-	let := false
-	handler, err := Handler(func(context.Context, *Job) error {
-		if let {
-			return errors.New("the handler of several jobs cannot be called again for one of them")
+// callWithin calls h within the middleware of each of the jobs, for those that the middleware passes on.
+func (h ManyHandler) callWithin(ctx context.Context, middleware []Middleware, jobs []*Job) []error {
+	errs := make([]error, len(jobs))
+	var passed []int // the indexes of these jobs
+	var from func(i int)
+	from = func(i int) {
+		if i == len(jobs) {
+			h.callFor(ctx, jobs, passed, errs)
+			return
 		}
-		let = true
-		n.called = append(n.called, i)
-		n.run(i + 1)
-		return n.errs[i]
-	}).wrapped(n.middleware)
-	if err == nil {
-		job := n.jobs[i]
-		err = handler(job.within(ContextWithJob(n.ctx, job)), job)
+		let := false
+		handler, err := Handler(func(context.Context, *Job) error {
+			if let {
+				return errors.New("the handler of several jobs cannot be called again for one of them")
+			}
+			let = true
+			passed = append(passed, i)
+			from(i + 1)
+			return errs[i]
+		}).wrapped(middleware)
+		if err == nil {
+			err = handler(jobs[i].within(ContextWithJob(ctx, jobs[i])), jobs[i])
+		}
+		if errs[i] = err; !let {
+			from(i + 1)
+		}
 	}
-	if n.errs[i] = err; !let {
-		n.run(i + 1)
-	}
+	from(0)
+	return errs
 }
 
-func (n *nested) call() {
-	if len(n.called) == 0 {
+// callFor calls h for the jobs with these indexes, if there are any.
+func (h ManyHandler) callFor(ctx context.Context, all []*Job, indexes []int, errs []error) {
+	var jobs []*Job
+	for _, i := range indexes {
+		jobs = append(jobs, all[i])
+	}
+	if len(jobs) == 0 {
 		return
 	}
-	jobs := make([]*Job, len(n.called))
-	for at, i := range n.called {
-		jobs[at] = n.jobs[i]
-	}
-	for at, err := range errorsOf(n.handler(n.ctx, jobs), len(jobs)) {
-		n.errs[n.called[at]] = err
+	for at, err := range errorsOf(h(ctx, jobs), len(jobs)) {
+		errs[indexes[at]] = err
 	}
 }
 
-// call is the handlerCall of a handler of several jobs.
 func (h ManyHandler) call(ctx context.Context, jobs []*Job, errs []error) {
 	copy(errs, errorsOf(h(ctx, shown(jobs)), len(jobs)))
 }

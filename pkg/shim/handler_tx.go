@@ -81,14 +81,15 @@ func (h ManyTxHandler) handler() ManyHandler {
 // callInTx is the handlerCall of a handler of one job in a transaction of the worker.
 func (h Handler) callInTx(ctx context.Context, jobs []*Job, errs []error) {
 	tx := newHandlerTx(ctx, jobs)
-	tx.jobs = jobs
-	err := errExited
-	defer func() { tx.close(err) }()
-	lost, err := tx.commit(h(jobs[0].within(ctx), jobs[0].shown()))
-	if len(lost) > 0 {
-		err = fmt.Errorf("%w: %w", errLost, err)
-	}
-	errs[0] = err
+	tx.jobs, errs[0] = jobs, errExited
+	defer func() {
+		lost, err := tx.finish(errs[0])
+		if len(lost) > 0 {
+			err = fmt.Errorf("%w: %w", errLost, err)
+		}
+		errs[0] = err
+	}()
+	errs[0] = h(jobs[0].within(ctx), jobs[0].shown())
 }
 
 // newHandlerTx returns the transaction of a call for these jobs, of which the handler may be given some.
@@ -112,14 +113,6 @@ func (t *handlerTx) try(ctx context.Context, call func(pgx.Tx) error) (err error
 	return err
 }
 
-// close ends what the handler may do. Unless err is nil, what it has written is undone.
-func (t *handlerTx) close(err error) {
-	if t.over = true; err != nil {
-		t.undo()
-	}
-}
-
-// used returns the transaction for a statement of the handler.
 func (t *handlerTx) used(ctx context.Context) (pgx.Tx, error) {
 	if t.over {
 		return nil, pgx.ErrTxClosed
@@ -141,19 +134,23 @@ func (t *handlerTx) used(ctx context.Context) (pgx.Tx, error) {
 	return t.tx, nil
 }
 
-// commit completes the jobs of a call that has ended with err, unless it has failed. It returns why it was not
-// committed, and the jobs that the worker no longer holds if they are the reason.
-func (t *handlerTx) commit(err error) (lost []*Job, _ error) {
-	if err == nil {
+// finish ends what the handler may do. It completes the jobs of a call that has ended with err, or undoes what the
+// handler has written. It returns why it was not committed, and the jobs that the worker no longer holds if they are
+// the reason.
+func (t *handlerTx) finish(err error) (lost []*Job, _ error) {
+	if t.over = true; err == nil {
 		err = t.check()
 	}
+	switch {
+	case err != nil:
+		err = t.fault(err)
+	case t.tx != nil:
+		lost, err = t.complete()
+	}
 	if err != nil {
-		return nil, t.fault(err)
+		t.undo()
 	}
-	if t.tx == nil {
-		return nil, nil
-	}
-	return t.complete()
+	return lost, err
 }
 
 // check returns why the transaction of a handler that has returned nil cannot be committed.
@@ -237,24 +234,25 @@ func (t *handlerTx) fault(err error) error {
 	return err
 }
 
-// Begin begins a pseudo nested transaction: a savepoint.
-func (t *handlerTx) Begin(ctx context.Context) (pgx.Tx, error) {
+// onTx passes the transaction to fn.
+func onTx[T any](ctx context.Context, t *handlerTx, fn func(pgx.Tx) (T, error)) (result T, err error) {
 	tx, err := t.used(ctx)
 	if err != nil {
-		return nil, err
+		return result, err
 	}
-	return tx.Begin(ctx)
+	return fn(tx)
+}
+
+// Begin begins a pseudo nested transaction: a savepoint.
+func (t *handlerTx) Begin(ctx context.Context) (pgx.Tx, error) {
+	return onTx(ctx, t, func(tx pgx.Tx) (pgx.Tx, error) { return tx.Begin(ctx) })
 }
 
 func (t *handlerTx) Commit(context.Context) error   { return errWorkersTx }
 func (t *handlerTx) Rollback(context.Context) error { return errWorkersTx }
 
 func (t *handlerTx) Exec(ctx context.Context, sql string, args ...any) (pgconn.CommandTag, error) {
-	tx, err := t.used(ctx)
-	if err != nil {
-		return pgconn.CommandTag{}, err
-	}
-	return tx.Exec(ctx, sql, args...)
+	return onTx(ctx, t, func(tx pgx.Tx) (pgconn.CommandTag, error) { return tx.Exec(ctx, sql, args...) })
 }
 
 func (t *handlerTx) Query(ctx context.Context, sql string, args ...any) (pgx.Rows, error) {
@@ -284,37 +282,24 @@ func (t *handlerTx) SendBatch(ctx context.Context, b *pgx.Batch) pgx.BatchResult
 func (t *handlerTx) CopyFrom(
 	ctx context.Context, table pgx.Identifier, columns []string, rows pgx.CopyFromSource,
 ) (int64, error) {
-	tx, err := t.used(ctx)
-	if err != nil {
-		return 0, err
-	}
-	return tx.CopyFrom(ctx, table, columns, rows)
+	return onTx(ctx, t, func(tx pgx.Tx) (int64, error) { return tx.CopyFrom(ctx, table, columns, rows) })
 }
 
 func (t *handlerTx) Prepare(ctx context.Context, name, sql string) (*pgconn.StatementDescription, error) {
-	tx, err := t.used(ctx)
-	if err != nil {
-		return nil, err
-	}
-	return tx.Prepare(ctx, name, sql)
+	return onTx(ctx, t, func(tx pgx.Tx) (*pgconn.StatementDescription, error) { return tx.Prepare(ctx, name, sql) })
 }
 
-// LargeObjects panics if the transaction cannot begin, as it cannot return an error; the worker recovers that.
-func (t *handlerTx) LargeObjects() pgx.LargeObjects {
+func (t *handlerTx) LargeObjects() pgx.LargeObjects { return t.begun().LargeObjects() }
+func (t *handlerTx) Conn() *pgx.Conn                { return t.begun().Conn() }
+
+// begun is used for methods that cannot return an error: it panics if the transaction cannot begin, and the worker
+// recovers that.
+func (t *handlerTx) begun() pgx.Tx {
 	tx, err := t.used(t.ctx)
 	if err != nil {
 		panic(err)
 	}
-	return tx.LargeObjects()
-}
-
-// Conn returns the connection of the transaction. It panics if the transaction cannot begin, as LargeObjects does.
-func (t *handlerTx) Conn() *pgx.Conn {
-	tx, err := t.used(t.ctx)
-	if err != nil {
-		panic(err)
-	}
-	return tx.Conn()
+	return tx
 }
 
 // ownOf returns the jobs of the worker of which a handler was given copies.

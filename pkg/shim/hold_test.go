@@ -32,12 +32,15 @@ func newRenewal(t *testing.T, age time.Duration) *renewal {
 	logger := slog.New(slog.DiscardHandler)
 	fail := func(err error) { t.Error(err) }
 	queries := &queries{pool: pool, schema: "graphile_worker", workerID: "gw-one"}
+	tasks := &atomic.Pointer[taskSet]{}
+	tasks.Store(newTaskSet(map[string]taskEntry{"long": {}}))
 	r := &renewal{
 		heartbeater: &heartbeater{
-			loop: loop{queries: queries, logger: logger},
-			crew: &crew{handling: t.Context()}, advice: newAdviceBox(), backlog: newBacklog(ration.New(1, 0)),
+			keeper: &keeper{
+				loop: loop{queries: queries, logger: logger}, tasks: tasks, me: identity{concurrency: 1},
+			},
+			crew: &crew{handling: t.Context(), backlog: newBacklog(ration.New(1, 0))}, advice: newAdviceBox(),
 			listenBroke: new(atomic.Bool),
-			register:    func(context.Context) error { return nil }, isOutdated: func() bool { return false },
 		},
 		finisher: &finisher{loop: loop{queries: queries, logger: logger, fail: fail}},
 		pool:     pool,
@@ -46,7 +49,7 @@ func newRenewal(t *testing.T, age time.Duration) *renewal {
 	if err != nil {
 		t.Fatal(err)
 	}
-	answer, err := queries.claim(t.Context(), ration.Plan{Tasks: []string{"long"}, Limit: 2, OfQueue: 1}, 0, exclusions{})
+	answer, err := queries.claim(t.Context(), ration.Plan{Tasks: []string{"long"}, Limit: 2}, 0, exclusions{})
 	if err != nil || len(answer.jobs) != 2 {
 		t.Fatalf("claimed %d jobs: %v", len(answer.jobs), err)
 	}

@@ -129,9 +129,8 @@ type lock struct {
 
 // view is the job as its handler and the receivers of events know it, who may change it.
 type view struct {
-	shown   Job
-	isShown bool
-	own     *Job // the one that was copied
+	shown Job
+	own   *Job // the one that was copied; nil before
 }
 
 // extras are what only some handlers need.
@@ -157,8 +156,8 @@ func (e *extras) stepsOf() *steps {
 // shown returns the copy of a job that a handler and the receivers of events get. The worker itself goes by the job, so
 // that no change of theirs reaches an outcome. The first call must not be concurrent with another one.
 func (j *Job) shown() *Job {
-	if !j.hold.isShown {
-		j.hold.shown, j.hold.isShown, j.hold.own = *j, true, j
+	if j.hold.own == nil {
+		j.hold.shown, j.hold.own = *j, j
 	}
 	return &j.hold.shown
 }
@@ -193,12 +192,12 @@ func (l *lock) isRenewable() bool { return !l.completing.Load() && l.saving.Load
 
 func (h *hold) isCommitted() bool { return h != nil && h.committed.Load() }
 
-// complete marks the job as completing and returns the lease by which it has to be completed.
-func (l *lock) complete() (lease int64) {
+// complete marks the job as completing and returns the lease by which it has to be completed, and whether it was marked
+// before.
+func (l *lock) complete() (lease int64, before bool) {
 	l.renewing.Lock() // an answer to a renewal may be in flight
 	defer l.renewing.Unlock()
-	l.completing.Store(true)
-	return l.lease.Load()
+	return l.lease.Load(), l.completing.Swap(true)
 }
 
 // isOld reports whether the job has waited for its handler for far longer than jobs do in a process that was not
@@ -207,7 +206,6 @@ func (j *Job) isOld() bool {
 	return j.hold != nil && !j.hold.claimed.IsZero() && time.Since(j.hold.claimed) > ration.OldClaim
 }
 
-// isWorkersTx reports whether the worker completes the job in the transaction that it has given to the handler.
 func (h *hold) isWorkersTx() bool { return h != nil && h.tx != nil }
 
 func (h *hold) isCompleting() bool { return h != nil && h.completing.Load() }
@@ -270,7 +268,6 @@ type streak struct {
 	awaited *Job   // the job whose outcome tells whether the streak goes on; so is this
 }
 
-// progress is how far a handler has come.
 type progress struct {
 	job     *Job
 	percent float64
@@ -304,7 +301,6 @@ type host struct {
 	isQueue     atomic.Bool  // for clients
 }
 
-// ownLogger returns the logger of the worker itself.
 func (h *host) ownLogger() *slog.Logger {
 	return h.logger.With("label", "worker", "worker_id", h.workerID)
 }

@@ -14,14 +14,11 @@ import (
 // maxProgressNote is the maximum length of the note of a progress, in characters.
 const maxProgressNote = 1000
 
-// errNoJob is returned by SetProgress outside of handlers.
-var errNoJob = errors.New("the context belongs to no job")
-
 // SetProgress is [Job.Progress] for the job whose handler runs under ctx. Elsewhere it returns an error.
 func SetProgress(ctx context.Context, percent float64, note string) error {
 	job, ok := JobFromContext(ctx)
 	if !ok {
-		return fmt.Errorf("set progress: %w", errNoJob)
+		return errors.New("set progress: the context belongs to no job")
 	}
 	return job.Progress(percent, note)
 }
@@ -52,7 +49,6 @@ func (j *Job) Progress(percent float64, note string) error {
 	return nil
 }
 
-// takeProgress returns the progress of these jobs that was not sent yet.
 func takeProgress(jobs []*Job) (unsent []*progress) {
 	for _, job := range jobs {
 		if more := job.hold.more.Load(); more != nil {

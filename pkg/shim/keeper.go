@@ -4,12 +4,10 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"os"
 	"slices"
 	"sync/atomic"
 	"time"
 
-	"github.com/gwsql/gw/internal/build"
 	"github.com/gwsql/gw/internal/connection"
 	"github.com/gwsql/gw/internal/graphile"
 	"github.com/gwsql/gw/internal/sqlstate"
@@ -88,7 +86,6 @@ func (k *keeper) register(ctx context.Context) error {
 	return nil
 }
 
-// isOutdated reports whether the database has other tasks than the worker has now.
 func (k *keeper) isOutdated() bool { return !slices.Equal(k.me.tasks, k.tasks.Load().names) }
 
 func (k *keeper) sweep(ctx context.Context) error {
@@ -131,13 +128,4 @@ func (k *keeper) checkRevision(ctx context.Context) error {
 			"only; upgrade the worker", ErrBreakingMigration, version, schemaVersion)
 	}
 	return nil
-}
-
-// identify returns the identity of this process.
-func identify(concurrency int) identity {
-	me := identity{concurrency: concurrency, pid: os.Getpid(), version: build.Read().Program()}
-	if host, err := os.Hostname(); err == nil {
-		me.hostname = host
-	}
-	return me
 }

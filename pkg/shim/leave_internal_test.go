@@ -12,10 +12,10 @@ import (
 func TestAWorkerThatCannotFreeItsJobsStaysRegistered(t *testing.T) {
 	t.Parallel()
 	pool := pgtest.Pool(t, pgtest.Database(t))
-	s := &session{
+	s := &session{loop: loop{
 		queries: &queries{pool: pool, schema: "graphile_worker", workerID: "gw-one"},
 		logger:  slog.New(slog.DiscardHandler),
-	}
+	}}
 	if err := s.queries.register(t.Context(), identity{concurrency: 1}); err != nil {
 		t.Fatal(err)
 	}

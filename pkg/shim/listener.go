@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"log/slog"
 	"sync/atomic"
 	"time"
 
@@ -23,7 +22,6 @@ const (
 // errMoved closes a listening connection to a server that may no longer receive the notifications.
 var errMoved = errors.New("the server was read-only, reconnecting to the primary")
 
-// notices are what the listener tells the other loops.
 type notices struct {
 	inserted signal      // "jobs:insert"
 	migrated signal      // "worker:migrate", or one may have been missed
@@ -39,12 +37,11 @@ func newNotices() *notices {
 // listener passes notifications on. It has a connection of its own that does nothing else, so that notifications are
 // always read.
 type listener struct {
+	loop
 	*notices
 	connect func(context.Context) (*pgx.Conn, error)
 	moved   signal // writes may go to another server now
 	outage  *connection.Outage
-	logger  *slog.Logger
-	events  *eventBus
 }
 
 // run listens until ctx ends. It replaces a lost connection.

@@ -17,13 +17,10 @@ import (
 // An attempt that ends because a connection to the database was lost is not the job's fault. It does not count: the
 // worker returns the job, and learns from the answer whether a transaction of the handler had completed it.
 
-const (
-	// mostLosses is how often in a row a job may lose the connection that it has. After that the job is taken for the
-	// cause, as one is whose function crashes the server, and its attempts fail.
-	mostLosses = 10
-)
+// mostLosses is how often in a row a job may lose the connection that it has. After that the job is taken for the
+// cause, as one is whose function crashes the server, and its attempts fail.
+const mostLosses = 10
 
-// lostError is the error of a connection that was lost or could not be had.
 type lostError struct {
 	error
 	when lossTime
@@ -81,7 +78,6 @@ func (l *losses) add(job int64) int {
 	return l.of[job]
 }
 
-// haveAny reports whether one of these jobs has lost its last connection.
 func (l *losses) haveAny(jobs []*Job) bool {
 	if l.size.Load() == 0 {
 		return false

@@ -38,13 +38,11 @@ const (
 	OutcomeLeaseLost Outcome = "lease_lost"
 )
 
-// settlement reports that outcomes have left the finisher.
 type settlement struct {
 	jobs  []*Job
 	queue bool // a named queue may have become free
 }
 
-// verdict is the kind of an outcome.
 type verdict int
 
 const (

@@ -19,7 +19,6 @@ type request interface {
 	ask(*outcome)
 }
 
-// requestOf returns the request in err, nil without one.
 func requestOf(err error) request {
 	asked, ok := guard.As[request](err)
 	if !ok || guard.Call(func() { asked.ask(&outcome{}) }) != nil { // it may be a typed nil

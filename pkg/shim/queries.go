@@ -40,7 +40,6 @@ func (q *queries) call(ctx context.Context, fn func(context.Context, *pgx.Conn) 
 	return q.callWithin(ctx, callTimeout, fn)
 }
 
-// callWithin is call with another timeout.
 func (q *queries) callWithin(ctx context.Context, timeout time.Duration,
 	fn func(context.Context, *pgx.Conn) error) error {
 	ctx, cancel := context.WithTimeout(ctx, timeout)
@@ -103,7 +102,6 @@ func (q *queries) breakingVersion(ctx context.Context) (version int, err error) 
 	return version, err
 }
 
-// identity is the registration of a worker.
 type identity struct {
 	tasks       []string
 	concurrency int
@@ -124,7 +122,6 @@ func (q *queries) register(ctx context.Context, me identity) error {
 	})
 }
 
-// canceled returns the jobs of this worker that are canceled.
 func (q *queries) canceled(ctx context.Context) (ids []int64, err error) {
 	err = q.row(ctx, &ids, `select array(select c.job_id from S._gw_canceled_jobs($1::text) as c)`, q.workerID)
 	return ids, err
@@ -134,7 +131,6 @@ func (q *queries) deregister(ctx context.Context) error {
 	return q.exec(ctx, `select S.deregister_worker($1::text)`, q.workerID)
 }
 
-// staleSweep returns the number of jobs it freed.
 func (q *queries) staleSweep(ctx context.Context) (freed int64, err error) {
 	err = q.row(ctx, &freed, `select S.stale_sweep()`)
 	return freed, err
@@ -149,7 +145,6 @@ func (q *queries) returnUnknown(ctx context.Context, known []int64) (returned in
 	return returned, err
 }
 
-// unlock frees all jobs and queues locked in this worker's name.
 func (q *queries) unlock(ctx context.Context) error {
 	return q.exec(ctx, `select S.force_unlock_workers(array[$1::text])`, q.workerID)
 }
@@ -165,7 +160,6 @@ func (q *queries) stillInFlight(ctx context.Context, transactions []int64) (stil
 	return still, err
 }
 
-// loop is what the loops of a session have in common.
 type loop struct {
 	queries *queries
 	logger  *slog.Logger
@@ -198,14 +192,12 @@ type readOnly struct {
 	moved  signal // for the listener, which would not notice that writes go to another server now
 }
 
-// found is called with each refusal.
 func (r *readOnly) found() {
 	if r != nil && !r.is.Swap(true) {
 		r.logger.Warn("server is read-only, worker waits for a server that accepts writes")
 	}
 }
 
-// over is called after a successful write.
 func (r *readOnly) over() {
 	if r != nil && r.is.CompareAndSwap(true, false) {
 		r.logger.Info("server accepts writes again")

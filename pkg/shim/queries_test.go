@@ -85,7 +85,7 @@ func (c calls) claimAndSleep() []*Job {
 	c.check(c.exec(ctx, `select S.add_job('a', '{"n": 9007199254740993}', 'q', now() - interval '1 minute', 5, 'k', -3, array['f'])`))
 	c.check(c.exec(ctx, `select S.add_job('b'), S.add_job('a'), S.add_job('b', run_at => now() + interval '1 minute')`))
 	c.check(c.exec(ctx, `select S.set_setting('notify', 'idle')`))
-	answer, err := c.claim(ctx, ration.Plan{Tasks: []string{"a", "b"}, Limit: 10, OfQueue: 1}, time.Minute, exclusions{})
+	answer, err := c.claim(ctx, ration.Plan{Tasks: []string{"a", "b"}, Limit: 10}, time.Minute, exclusions{})
 	c.check(err)
 	if len(answer.jobs) != 3 || answer.dueIn != nil || answer.newMark {
 		c.Fatalf("claimed %+v", answer)
@@ -99,7 +99,7 @@ func (c calls) claimAndSleep() []*Job {
 		lasting time.Duration
 		newMark bool
 	}{{0, false}, {time.Minute, true}, {time.Minute, false}} {
-		empty, err := c.claim(ctx, ration.Plan{Tasks: []string{"a", "b"}, Limit: 10, OfQueue: 1}, given.lasting, exclusions{})
+		empty, err := c.claim(ctx, ration.Plan{Tasks: []string{"a", "b"}, Limit: 10}, given.lasting, exclusions{})
 		c.check(err)
 		if len(empty.jobs) != 0 || empty.dueIn == nil || *empty.dueIn <= 0 || *empty.dueIn > time.Minute ||
 			empty.newMark != given.newMark {
@@ -128,7 +128,7 @@ func (c calls) claimAndSleep() []*Job {
 	if progress != "12.5half" {
 		c.Errorf("the heartbeat has stored the progress %q", progress)
 	}
-	alone, err := c.claimAlone(ctx, []string{"a", "b"}, exclusions{}, false)
+	alone, err := c.claimJobs(ctx, c.suspect(false), ration.Plan{Tasks: []string{"a", "b"}}, exclusions{})
 	c.check(err)
 	if len(alone) != 0 {
 		c.Errorf("claimed alone: %+v", alone)
@@ -172,12 +172,12 @@ func (c calls) claimWithoutFlags() {
 		jobs int
 	}{{`f\"→`, 0}, {"g", 1}} {
 		left := exclusions{flags: []string{"other"}, ofTasks: new(fmt.Sprintf(`{"c": ["%s"], "d": []}`, given.flag))}
-		alone, err := c.claimAlone(ctx, []string{"c"}, left, false)
+		alone, err := c.claimJobs(ctx, c.suspect(false), ration.Plan{Tasks: []string{"c"}}, left)
 		c.check(err)
 		if len(alone) != 0 {
 			c.Errorf("of a job with another flag than %s there was claimed %v alone", given.flag, alone)
 		}
-		answer, err := c.claim(ctx, ration.Plan{Tasks: []string{"c"}, Limit: 10, OfQueue: 1}, 0, left)
+		answer, err := c.claim(ctx, ration.Plan{Tasks: []string{"c"}, Limit: 10}, 0, left)
 		c.check(err)
 		if len(answer.jobs) != given.jobs {
 			c.Errorf("of a job with another flag than %s there was claimed %+v", given.flag, answer)
@@ -189,8 +189,8 @@ func (c calls) claimWithoutFlags() {
 func (c calls) claimBytes() {
 	ctx := c.Context()
 	c.check(c.exec(ctx, `select S.add_job('d', to_json(repeat('x', 998))) from generate_series(1, 3)`))
-	short := exclusions{ofTasks: new(`{"d": ["f"]}`), beyond: new(int64(2500))}
-	answer, err := c.claim(ctx, ration.Plan{Tasks: []string{"d"}, Limit: 10, OfQueue: 1}, 0, short)
+	short := exclusions{ofTasks: new(`{"d": ["f"]}`)}
+	answer, err := c.claim(ctx, ration.Plan{Tasks: []string{"d"}, Limit: 10, Beyond: new(int64(2500))}, 0, short)
 	if err != nil || len(answer.jobs) != 2 || answer.jobs[0].hold.bytes != 1000 {
 		c.Errorf("of jobs of 1000 bytes there were claimed %d, %v", len(answer.jobs), err)
 	}

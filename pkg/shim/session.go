@@ -3,12 +3,16 @@ package shim
 import (
 	"context"
 	"errors"
-	"log/slog"
+	"fmt"
+	"os"
+	"sync"
 	"time"
 
 	"github.com/jackc/pgx/v5"
 
+	"github.com/gwsql/gw/internal/build"
 	"github.com/gwsql/gw/internal/connection"
+	"github.com/gwsql/gw/internal/sqlstate"
 	"github.com/gwsql/gw/pkg/shim/internal/ration"
 )
 
@@ -38,19 +42,17 @@ var errStopped = errors.New("stopped")
 //
 // The fetcher counts the jobs in flight and claims no more than the channel outcomes can hold, so no send blocks.
 type session struct {
-	worker  *Worker
-	once    bool
-	logger  *slog.Logger
-	queries *queries
+	loop   // what its loops have in common
+	worker *Worker
+	once   bool
 
 	notices  *notices
 	backlog  *backlog
 	crew     *crew
 	outcomes chan outcome
 	settled  chan settlement
+	advice   adviceBox
 
-	advice      adviceBox
-	events      *eventBus
 	abandonTime time.Duration // the constant, except in a test
 }
 
@@ -58,26 +60,17 @@ func newSession(w *Worker, once bool) *session {
 	logger := w.ownLogger()
 	held := w.cfg.Concurrency + ration.MaxAhead + maxUnwritten
 	s := &session{
-		worker: w,
-		once:   once,
-		logger: logger,
-		queries: &queries{
-			schema:   pgx.Identifier{w.cfg.Schema}.Sanitize(),
-			workerID: w.cfg.WorkerID,
-			worker:   w.host,
+		worker: w, once: once,
+		loop: loop{logger: logger, events: &w.events, queries: &queries{
+			schema: pgx.Identifier{w.cfg.Schema}.Sanitize(), workerID: w.cfg.WorkerID, worker: w.host,
 			readOnly: &readOnly{logger: logger, moved: newSignal()},
 			outage: &connection.Outage{
 				Logger: logger, Gone: "database cannot be reached, worker will try again",
 				Back: "database can be reached again",
 			},
-		},
-		notices:  newNotices(),
-		backlog:  newBacklog(ration.New(w.cfg.Concurrency, w.cfg.QueueBatch)),
-		outcomes: make(chan outcome, held),
-		settled:  make(chan settlement, held),
-
-		advice:      newAdviceBox(),
-		events:      &w.events,
+		}},
+		notices: newNotices(), backlog: newBacklog(ration.New(w.cfg.Concurrency, w.cfg.QueueBatch)),
+		outcomes: make(chan outcome, held), settled: make(chan settlement, held), advice: newAdviceBox(),
 		abandonTime: abandonTime,
 	}
 	s.crew = &crew{
@@ -87,42 +80,11 @@ func newSession(w *Worker, once bool) *session {
 	return s
 }
 
-// listens reports whether the worker receives notifications.
 func (s *session) listens() bool { return !s.once && !s.worker.cfg.PollOnly }
 
-func (s *session) newLoop(fail func(error)) loop {
-	return loop{queries: s.queries, logger: s.logger, events: s.events, fail: fail}
-}
-
-func (s *session) newKeeper(fail func(error)) *keeper {
-	return &keeper{
-		loop:     s.newLoop(fail),
-		tasks:    &s.worker.tasks,
-		me:       identify(s.worker.cfg.Concurrency),
-		migrated: s.notices.migrated,
-	}
-}
-
-func (s *session) newHeartbeater(k *keeper) *heartbeater {
-	return &heartbeater{
-		loop:        k.loop,
-		register:    k.register,
-		isOutdated:  k.isOutdated,
-		changed:     s.worker.tasksUnknown,
-		complain:    k.complain,
-		crew:        s.crew,
-		advice:      s.advice,
-		backlog:     s.backlog,
-		listenBroke: &s.notices.broke,
-	}
-}
-
-func (s *session) newCron(fail func(error)) *cron {
+func (s *session) newCron() *cron {
 	return &cron{
-		loop:    s.newLoop(fail),
-		offered: &s.worker.cronItems,
-		changed: s.worker.cronChanged,
-		clock:   s.worker.cronClock,
+		loop: s.loop, offered: &s.worker.cronItems, changed: s.worker.cronChanged, clock: s.worker.cronClock,
 	}
 }
 
@@ -133,40 +95,21 @@ func (s *session) newListener() *listener {
 		lost.Gone, lost.Back = "listening connection failed, worker will connect again", "listening again"
 	}
 	return &listener{
-		notices: s.notices,
-		connect: s.connect,
-		moved:   s.queries.readOnly.moved,
-		outage:  lost,
-		logger:  s.logger,
-		events:  s.events,
+		loop: s.loop, notices: s.notices, connect: s.connect, moved: s.queries.readOnly.moved, outage: lost,
 	}
 }
 
-func (s *session) newFetcher(fail func(error)) *fetcher {
+func (s *session) newFetcher() *fetcher {
 	cfg := s.worker.cfg
 	f := newFetcher(&intake{
-		loop:      s.newLoop(fail),
-		tasks:     &s.worker.tasks,
+		loop: s.loop, tasks: &s.worker.tasks, backlog: s.backlog, outcomes: s.outcomes, once: s.once,
 		forbidden: forbiddenFlags{list: cfg.ForbiddenFlags, fn: cfg.ForbiddenFlagsFunc},
-		backlog:   s.backlog,
-		outcomes:  s.outcomes,
 		sleep:     newSleep(s.queries, cfg.PollInterval, s.listens()),
-		once:      s.once,
-	}, cfg.PollInterval, s.advice)
-	f.notices, f.changed, f.settled = s.notices, s.worker.tasksChanged, s.settled
+	})
+	f.notices, f.changed, f.settled, f.advice = s.notices, s.worker.tasksChanged, s.settled, s.advice
 	return f
 }
 
-func (s *session) newFinisher(fail func(error)) *finisher {
-	return &finisher{
-		loop:     s.newLoop(fail),
-		quiet:    s.worker.cfg.QuietSuccess,
-		outcomes: s.outcomes,
-		settled:  s.settled,
-	}
-}
-
-// connect opens the listening connection.
 func (s *session) connect(ctx context.Context) (*pgx.Conn, error) {
 	if config := s.worker.cfg.ListenConfig; config != nil {
 		return pgx.ConnectConfig(ctx, config.Copy())
@@ -177,4 +120,230 @@ func (s *session) connect(ctx context.Context) (*pgx.Conn, error) {
 // connectLikePool opens a connection with the configuration of the pool's.
 func (s *session) connectLikePool(ctx context.Context) (*pgx.Conn, error) {
 	return connection.Like(ctx, s.worker.pool)
+}
+
+func (s *session) run(ctx context.Context) error {
+	// Work in progress when ctx ends is still finished in order, so nothing below depends on ctx itself.
+	base := context.WithoutCancel(ctx)
+	own, err := connection.OwnPool(base, s.worker.pool, ownConnections)
+	if err != nil {
+		return fmt.Errorf("start worker: %w", err)
+	}
+	defer own.Close()
+	s.queries.pool = own
+	listens := s.listens() && s.worker.cfg.ListenConfig == nil
+	if err := connection.CheckPooler(ctx, own, s.connectLikePool, listens); err != nil {
+		return fmt.Errorf("start worker: %w", err)
+	}
+
+	claiming, stop := context.WithCancelCause(base)
+	defer stop(errStopped)
+	s.fail = stop
+	hostname, _ := os.Hostname() // empty if it is not known
+	keeper := &keeper{
+		loop: s.loop, tasks: &s.worker.tasks, migrated: s.notices.migrated,
+		me: identity{
+			concurrency: s.worker.cfg.Concurrency, hostname: hostname, pid: os.Getpid(),
+			version: build.Read().Program(),
+		},
+	}
+	heartbeater := &heartbeater{
+		keeper: keeper, changed: s.worker.tasksUnknown, crew: s.crew, advice: s.advice,
+		listenBroke: &s.notices.broke,
+	}
+	if enrolled, err := s.enroll(ctx, heartbeater); !enrolled {
+		return err
+	}
+
+	keeping, stopKeeping := context.WithCancel(base)
+	defer stopKeeping()
+	var background sync.WaitGroup
+	background.Go(func() { keeper.run(keeping) })
+	background.Go(func() { heartbeater.run(keeping) })
+	if s.listens() {
+		background.Go(func() { s.newListener().run(claiming) })
+	}
+	if !s.once {
+		background.Go(func() { s.newCron().run(claiming) })
+	}
+	fetcher := s.newFetcher()
+	finisher := &finisher{
+		loop: s.loop, quiet: s.worker.cfg.QuietSuccess, outcomes: s.outcomes, settled: s.settled,
+	}
+	finish := s.startFinisher(base, finisher)
+
+	s.work(ctx, claiming, stop, fetcher)
+
+	finish()
+	stopKeeping()
+	background.Wait()
+	s.leave(base, fetcher.lost.pending() || finisher.unwritten+finisher.refused > 0)
+	return s.result(context.Cause(claiming), finisher)
+}
+
+// enroll registers the worker and sends its first heartbeat. It waits for a server that takes writes. It returns false
+// if that failed or if the worker was told to stop before it began, which is not an error.
+func (s *session) enroll(ctx context.Context, h *heartbeater) (enrolled bool, err error) {
+	tasks := s.worker.tasks.Load().names
+	enrolling, release := context.WithCancel(ctx)
+	defer release()
+	go func() {
+		select {
+		case <-s.worker.stopping:
+			release()
+		case <-enrolling.Done():
+		}
+	}()
+	var retry connection.Backoff
+	for {
+		err = h.start(enrolling)
+		if err == nil {
+			_, err = h.beat(enrolling)
+		}
+		if !sqlstate.IsReadOnly(err) || !retry.Wait(enrolling) {
+			break
+		}
+	}
+	if err != nil && errors.Is(enrolling.Err(), context.Canceled) {
+		return false, nil
+	}
+	if err != nil {
+		return false, fmt.Errorf("start worker: %w", connection.Advised(err))
+	}
+	s.logger.Info("worker started", "tasks", tasks, "concurrency", s.worker.cfg.Concurrency)
+	emit(s.events, WorkerStarted{WorkerID: s.worker.ID(), Tasks: tasks, Concurrency: s.worker.cfg.Concurrency})
+	return true, nil
+}
+
+// startFinisher starts the finisher. The function that it returns is called when no outcome will follow, and waits
+// until all are written, for no longer than finishTimeout.
+func (s *session) startFinisher(ctx context.Context, finisher *finisher) (finish func()) {
+	writing, stopWriting := context.WithCancel(ctx)
+	written := make(chan struct{})
+	go func() {
+		defer close(written)
+		finisher.run(writing)
+	}()
+	return func() {
+		close(s.outcomes)
+		giveUp := time.AfterFunc(finishTimeout, stopWriting)
+		<-written
+		giveUp.Stop()
+		stopWriting()
+	}
+}
+
+// result returns the errors of a session that has ended for this cause.
+func (s *session) result(cause error, finisher *finisher) error {
+	var errs []error
+	if !errors.Is(cause, errStopped) {
+		errs = append(errs, fmt.Errorf("run worker: %w", connection.Advised(cause)))
+	}
+	if n := finisher.unwritten + finisher.left; n > 0 {
+		errs = append(errs, fmt.Errorf("run worker: outcomes of %d jobs were not written", n))
+	}
+	if n := finisher.interrupted; n > 0 {
+		errs = append(errs, fmt.Errorf("run worker: %w: %d of them", ErrInterrupted, n))
+	}
+	err := errors.Join(errs...)
+	if finisher.unwritten+finisher.left+finisher.interrupted > 0 {
+		emit(s.events, ShutdownFailed{Err: err})
+	}
+	return err
+}
+
+// work claims and executes jobs until the worker is told to stop and the last handler has returned or was given up.
+func (s *session) work(ctx, claiming context.Context, stop context.CancelCauseFunc, fetcher *fetcher) {
+	handling, cut := context.WithCancelCause(context.WithoutCancel(ctx))
+	defer cut(ErrShutdown)
+
+	var working sync.WaitGroup
+	working.Go(func() {
+		fetcher.run(claiming)
+		stop(errStopped)
+	})
+	s.crew.handling = handling
+	for i := range s.worker.cfg.Concurrency {
+		e := s.crew.newExecutor(func() {
+			emit(s.events, ExecutorStopped{Executor: i})
+			working.Done()
+		})
+		working.Add(1)
+		go func() {
+			emit(s.events, ExecutorStarted{Executor: i})
+			e.run()
+		}()
+	}
+	drained := make(chan struct{})
+	go func() {
+		working.Wait()
+		close(drained)
+	}()
+
+	s.awaitStop(ctx, claiming)
+	stop(errStopped)
+	s.drain(drained, cut)
+}
+
+// awaitStop waits until the worker is told to stop, a loop has failed, or RunOnce has nothing left to do.
+func (s *session) awaitStop(ctx, claiming context.Context) {
+	select {
+	case <-ctx.Done():
+		emit(s.events, StopRequested{})
+	case <-s.worker.stopping:
+		emit(s.events, StopRequested{})
+	case <-claiming.Done():
+		if cause := context.Cause(claiming); !errors.Is(cause, errStopped) {
+			emit(s.events, WorkerFailed{Err: cause})
+		}
+	}
+}
+
+// drain waits until the executors have nothing left to do. Running handlers have the grace period; then their contexts
+// end, and after abandonTime their jobs are returned to the queue without waiting for them.
+func (s *session) drain(drained <-chan struct{}, cut context.CancelCauseFunc) {
+	s.logger.Info("worker is stopping", "grace", s.worker.cfg.Grace.String())
+	emit(s.events, ShutdownStarted{Grace: max(s.worker.cfg.Grace, 0)})
+	for i := range s.worker.cfg.Concurrency {
+		emit(s.events, ExecutorReleased{Executor: i})
+	}
+
+	select {
+	case <-drained:
+		return
+	case <-s.worker.killing:
+	case <-time.After(s.worker.cfg.Grace):
+	}
+	s.logger.Warn("grace period is over, running jobs are interrupted")
+	emit(s.events, ShutdownForced{})
+	cut(ErrShutdown)
+
+	select {
+	case <-drained:
+		return
+	case <-time.After(s.abandonTime):
+	}
+	s.logger.Error("handlers did not return after their contexts ended, their jobs are returned to the queue")
+	for _, e := range s.crew.executors {
+		e.abandon()
+	}
+	<-drained
+}
+
+// leave deregisters the worker. At this point the worker knows of no job that it holds; jobs that are still locked in
+// its name are freed.
+func (s *session) leave(ctx context.Context, orphaned bool) {
+	ctx, cancel := context.WithTimeout(ctx, deregisterTimeout)
+	defer cancel()
+	if orphaned {
+		if err := s.queries.unlock(ctx); err != nil {
+			// It stays registered, so that other workers detect its death and recover its jobs.
+			s.logger.Error("jobs of the worker could not be unlocked, another worker will recover them", "error", err)
+			return
+		}
+	}
+	if err := s.queries.deregister(ctx); err != nil {
+		s.logger.Warn("worker could not be deregistered", "error", err)
+	}
+	s.logger.Info("worker stopped")
 }

@@ -96,7 +96,6 @@ type stepStore struct {
 	inTx   bool // of a transaction of the handler
 }
 
-// find returns the saved result of a step.
 func (s stepStore) find(ctx context.Context, name string) (saved string, found bool, err error) {
 	known := s.job.hold.extras().stepsOf()
 	known.mu.Lock()
@@ -120,13 +119,8 @@ func (s stepStore) find(ctx context.Context, name string) (saved string, found b
 func (s stepStore) read(ctx context.Context) (map[string]string, error) {
 	ctx, cancel := context.WithTimeout(ctx, callTimeout)
 	defer cancel()
-	list, err := listed(ctx, s.client, func(step *[2]string) []any { return []any{&step[0], &step[1]} },
+	return mapped(ctx, s.client, func(name, result *string) []any { return []any{name, result} },
 		`select s.name, s.result::text from S.job_steps($1::bigint) as s`, s.job.ID)
-	stored := make(map[string]string, len(list))
-	for _, step := range list {
-		stored[step[0]] = step[1]
-	}
-	return stored, err
 }
 
 // save saves the result of a step and returns the one that is stored, the first.

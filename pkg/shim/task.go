@@ -84,7 +84,6 @@ type forbiddenFlags struct {
 	fn   func(context.Context) ([]string, error)
 }
 
-// isNone returns whether there are neither a list nor a function.
 func (f forbiddenFlags) isNone() bool { return len(f.list) == 0 && f.fn == nil }
 
 // ask returns the flags for the next claim, nil for none.
@@ -97,10 +96,10 @@ func (f forbiddenFlags) ask(ctx context.Context) (flags []string, err error) {
 			err = fmt.Errorf("ask for forbidden flags: %w", err)
 		}
 	})
-	switch {
-	case fault != nil:
-		return nil, fmt.Errorf("ask for forbidden flags: %w", fault)
-	case err != nil:
+	if fault != nil {
+		err = fmt.Errorf("ask for forbidden flags: %w", fault)
+	}
+	if err != nil {
 		return nil, err
 	}
 	return flags, nil
@@ -108,7 +107,6 @@ func (f forbiddenFlags) ask(ctx context.Context) (flags []string, err error) {
 
 var errTwoForbiddenFlags = errors.New("a list of forbidden flags and a function for them exclude each other")
 
-// forbid sets the forbidden flags of a task.
 func (t *taskEntry) forbid(flags forbiddenFlags) error {
 	if before := t.forbidden; !before.isNone() && (before.fn == nil) != (flags.fn == nil) {
 		return errTwoForbiddenFlags
@@ -152,11 +150,10 @@ var errNoHandler = errors.New("no handler is registered")
 type taskSet struct {
 	byName    map[string]taskEntry
 	names     []string // sorted
-	unlimited []string // those without a limit of their own, sorted
 	flagged   []string // those with forbidden flags of their own, sorted
+	isLimited bool     // a task has a limit of its own
 }
 
-// with returns the set with one more task.
 func (s *taskSet) with(t Task, cfg Config) (*taskSet, error) {
 	_, registered := s.byName[t.Name]
 	handlers := 0
@@ -210,15 +207,10 @@ func (s *taskSet) with(t Task, cfg Config) (*taskSet, error) {
 	return newTaskSet(byName), nil
 }
 
-// isLimited returns whether a task has a limit of its own.
-func (s *taskSet) isLimited() bool { return len(s.unlimited) < len(s.names) }
-
 func newTaskSet(byName map[string]taskEntry) *taskSet {
 	s := &taskSet{byName: byName, names: slices.Sorted(maps.Keys(byName))}
 	for _, name := range s.names {
-		if byName[name].limit == 0 {
-			s.unlimited = append(s.unlimited, name)
-		}
+		s.isLimited = s.isLimited || byName[name].limit > 0
 		if !byName[name].forbidden.isNone() {
 			s.flagged = append(s.flagged, name)
 		}
@@ -226,11 +218,9 @@ func newTaskSet(byName map[string]taskEntry) *taskSet {
 	return s
 }
 
-// exclusions describes which jobs a claim excludes.
 type exclusions struct {
 	flags   []string // of all tasks
 	ofTasks *string  // of single tasks, as get_job_batch takes them; nil without
-	beyond  *int64   // jobs beyond so many bytes together; nil for the database's own limit
 }
 
 // ask returns the exclusions of a claim of these tasks of a set; worker are the flags of the worker itself.
@@ -262,16 +252,12 @@ func (s *taskSet) ask(ctx context.Context, worker forbiddenFlags, tasks []string
 	return asked, nil
 }
 
-// argument returns the additional arguments of a claim's call, as SQL and as values, appended to args. It adds nothing
-// without exclusions for single tasks or a limit, because each named argument has a cost.
+// argument returns the additional argument of a claim's call, as SQL and as a value, appended to args. It adds nothing
+// without exclusions for single tasks, because each named argument has a cost.
 func (f exclusions) argument(args ...any) (sql string, _ []any) {
 	if f.ofTasks != nil {
 		args = append(args, *f.ofTasks)
 		sql = fmt.Sprintf(", task_forbidden_flags => $%d::json", len(args))
-	}
-	if f.beyond != nil {
-		args = append(args, *f.beyond)
-		sql += fmt.Sprintf(", max_bytes => $%d::integer", len(args))
 	}
 	return sql, args
 }

@@ -47,6 +47,8 @@ type Plan struct {
 	// OfQueue is the maximum number of jobs of a named queue. It is 1 if tasks have limits, because these count claimed
 	// jobs.
 	OfQueue int
+	// Beyond is the number of bytes of jobs after which the claim ends, nil for the database's own limit.
+	Beyond *int64
 }
 
 // Task is a task of the worker.
@@ -58,7 +60,7 @@ type Task struct {
 
 // All returns the plan for up to n jobs of tasks without limits.
 func (r *Ration) All(n int, tasks []string) Plan {
-	return Plan{Tasks: tasks, Limit: n, Whole: true, OfQueue: r.OfQueue()}
+	return Plan{Tasks: tasks, Limit: n, Beyond: r.Beyond(), Whole: true, OfQueue: r.OfQueue()}
 }
 
 // Plan returns what to ask for if up to n jobs of tasks are wanted, some of which have limits.
@@ -68,7 +70,7 @@ func (r *Ration) All(n int, tasks []string) Plan {
 // small, every other claim omits the limited tasks, while jobs are short enough to be claimed ahead. A more urgent job
 // then waits at most for the jobs ahead of it.
 func (r *Ration) Plan(n int, tasks []Task) Plan {
-	p := Plan{Limit: min(n, MaxClaim), Whole: true, OfQueue: 1}
+	p := Plan{Limit: min(n, MaxClaim), Beyond: r.Beyond(), Whole: true, OfQueue: 1}
 	var unlimited []string
 	for _, t := range tasks {
 		switch {

@@ -68,12 +68,12 @@ func TestAPlanAsksOnlyForTasksThatHaveRoom(t *testing.T) {
 		"all are full": {fresh, 5, []Task{full}, Plan{Limit: 5, Whole: true, LeftOut: true,
 			OfQueue: 1}},
 		"one has room for some": {fresh, 5, []Task{free, half}, Plan{[]string{"free", "half"}, 2, true, false,
-			1}},
-		"one is full": {fresh, 5, []Task{free, full}, Plan{[]string{"free"}, 5, true, true, 1}},
+			1, nil}},
+		"one is full": {fresh, 5, []Task{free, full}, Plan{[]string{"free"}, 5, true, true, 1, nil}},
 		"fewer are wanted than it has": {skipping, 1, []Task{free, half}, Plan{[]string{"free", "half"}, 1, true,
-			false, 1}},
-		"the last claim was of the rest": {skipping, 5, []Task{free, half}, Plan{[]string{"free"}, 5, false, false, 1}},
-		"there are only limited ones":    {skipping, 5, []Task{half}, Plan{[]string{"half"}, 2, true, false, 1}},
+			false, 1, nil}},
+		"the last claim was of the rest": {skipping, 5, []Task{free, half}, Plan{[]string{"free"}, 5, false, false, 1, nil}},
+		"there are only limited ones":    {skipping, 5, []Task{half}, Plan{[]string{"half"}, 2, true, false, 1, nil}},
 	} {
 		if got := c.ration.Plan(c.n, c.tasks); !reflect.DeepEqual(got, c.want) {
 			t.Errorf("%s: the plan is %+v, want %+v", name, got, c.want)
