@@ -63,12 +63,8 @@ func (c *cron) run(ctx context.Context) {
 }
 
 func (c *cron) wait(ctx context.Context, delay time.Duration) bool {
-	after := c.clock.after
-	if after == nil {
-		after = time.After
-	}
 	select {
-	case <-after(delay):
+	case <-c.clock.after(delay):
 		return true
 	case <-c.changed:
 		return true
@@ -129,12 +125,8 @@ func (c *cron) begin(ctx context.Context, items *cronItems) (delay time.Duration
 
 // tick is one call of the database. After a timeout, the next tick gets a longer one.
 func (c *cron) tick(ctx context.Context, items *cronItems, since *time.Time) (done ticked, err error) {
-	var now *time.Time
-	if c.clock.now != nil {
-		now = c.clock.now()
-	}
 	c.timeout = max(c.timeout, callTimeout)
-	done, err = c.queries.runCron(ctx, c.timeout, items.list, since, now)
+	done, err = c.queries.runCron(ctx, c.timeout, items.list, since, c.clock.now())
 	switch {
 	case errors.Is(err, context.DeadlineExceeded):
 		c.timeout = min(2*c.timeout, longestTick)
@@ -212,8 +204,7 @@ func (q *queries) runCron(
 // cronItems are a worker's items. They are replaced, never changed.
 type cronItems struct{ list []crontab.Item }
 
-// cronClock is the time of a tick, and how to wait for the next one: nil means the database's clock and [time.After].
-// Tests use others.
+// cronClock is the time of a tick, nil for the database's clock, and how to wait for the next one. Tests use others.
 type cronClock struct {
 	now   func() *time.Time
 	after func(time.Duration) <-chan time.Time

@@ -9,6 +9,7 @@ import (
 	"sync"
 	"sync/atomic"
 	"syscall"
+	"time"
 
 	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/pgxpool"
@@ -59,12 +60,9 @@ func New(pool *pgxpool.Pool, cfg Config) (*Worker, error) {
 			completeAll: statement.In(pgx.Identifier{cfg.Schema}.Sanitize(),
 				`select S._gw_complete_all($1::text, $2::bigint[], $3::bigint[], $4::text[]::json[])`),
 		},
-		cfg:          cfg,
-		stopping:     make(chan struct{}),
-		killing:      make(chan struct{}),
-		tasksChanged: newSignal(),
-		tasksUnknown: newSignal(),
-		cronChanged:  newSignal(),
+		cfg: cfg, stopping: make(chan struct{}), killing: make(chan struct{}),
+		tasksChanged: newSignal(), tasksUnknown: newSignal(), cronChanged: newSignal(),
+		cronClock: cronClock{now: func() *time.Time { return nil }, after: time.After},
 	}
 	w.tasks.Store(&taskSet{})
 	w.cronItems.Store(items)
