@@ -135,8 +135,6 @@ type pulse struct {
 	rated      bool             // limits with a rate may apply to the worker's jobs
 }
 
-// heartbeat records that the worker is alive, that it runs these jobs, and what it holds, and stores the progress of
-// jobs.
 func (q *queries) heartbeat(
 	ctx context.Context, timeout time.Duration, jobs []*Job, claimed told, unsent []*progress, reconnected bool,
 ) (p pulse, err error) {

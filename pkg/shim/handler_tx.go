@@ -63,8 +63,6 @@ func TypedManyTx[T any](fn func(ctx context.Context, tx pgx.Tx, payloads []T, jo
 	}
 }
 
-// handler returns the handler that passes the transaction of its jobs, so that middleware applies inside the
-// transaction.
 func (h ManyTxHandler) handler() ManyHandler {
 	return func(ctx context.Context, jobs []*Job) []error {
 		own, err := ownOf(jobs)
