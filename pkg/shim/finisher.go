@@ -183,8 +183,8 @@ func (f *finisher) persist(ctx context.Context, verb string, batch []outcome, ca
 		if err == nil || isFinal || sqlstate.IsMistake(err) {
 			return done, tries, err
 		}
-		f.queries.warn(f.logger, "outcomes could not be written, worker will try again", err, "verb", verb, "jobs",
-			len(batch))
+		f.queries.warn(f.logger, "outcomes could not be written, worker will try again", err,
+			[]any{"verb", verb, "jobs", len(batch)}...)
 		if !retry.Wait(ctx) {
 			return nil, tries, err
 		}
