@@ -90,10 +90,13 @@ type hold struct {
 	// tx is the transaction that the worker has given to the handler, in which it completes the job; nil without.
 	tx     *handlerTx
 	result string // the JSON that the handler has set, empty without
-	// more is nil for most jobs.
-	more atomic.Pointer[extras]
 
-	view
+	progress atomic.Pointer[progress] // not sent yet, nil without
+	steps    atomic.Pointer[steps]    // nil until the handler uses one
+
+	// shown is the job as its handler and the receivers of events know it, who may change it.
+	shown Job
+	own   *Job // the one that was copied; nil before
 }
 
 // place is where a job is between its claim and its end.
@@ -127,30 +130,11 @@ type lock struct {
 	saving atomic.Int32
 }
 
-// view is the job as its handler and the receivers of events know it, who may change it.
-type view struct {
-	shown Job
-	own   *Job // the one that was copied; nil before
-}
-
-// extras are what only some handlers need.
-type extras struct {
-	progress atomic.Pointer[progress] // not sent yet, nil without
-	steps    atomic.Pointer[steps]
-}
-
-func (h *hold) extras() *extras {
-	if h.more.Load() == nil {
-		h.more.CompareAndSwap(nil, new(extras))
+func (h *hold) stepsOf() *steps {
+	if h.steps.Load() == nil {
+		h.steps.CompareAndSwap(nil, &steps{saved: make(map[string]string)})
 	}
-	return h.more.Load()
-}
-
-func (e *extras) stepsOf() *steps {
-	if e.steps.Load() == nil {
-		e.steps.CompareAndSwap(nil, &steps{saved: make(map[string]string)})
-	}
-	return e.steps.Load()
+	return h.steps.Load()
 }
 
 // shown returns the copy of a job that a handler and the receivers of events get. The worker itself goes by the job, so

@@ -44,17 +44,15 @@ func (j *Job) Progress(percent float64, note string) error {
 		if utf8.RuneCountInString(note) > maxProgressNote { // with escapes
 			note = string([]rune(note)[:maxProgressNote])
 		}
-		j.hold.extras().progress.Store(&progress{job: j.own(), percent: percent, note: note})
+		j.hold.progress.Store(&progress{job: j.own(), percent: percent, note: note})
 	}
 	return nil
 }
 
 func takeProgress(jobs []*Job) (unsent []*progress) {
 	for _, job := range jobs {
-		if more := job.hold.more.Load(); more != nil {
-			if p := more.progress.Swap(nil); p != nil {
-				unsent = append(unsent, p)
-			}
+		if p := job.hold.progress.Swap(nil); p != nil {
+			unsent = append(unsent, p)
 		}
 	}
 	return unsent
@@ -63,7 +61,7 @@ func takeProgress(jobs []*Job) (unsent []*progress) {
 // keepProgress keeps what could not be sent for the next heartbeat, unless there is newer progress.
 func keepProgress(unsent []*progress) {
 	for _, p := range unsent {
-		p.job.hold.extras().progress.CompareAndSwap(nil, p)
+		p.job.hold.progress.CompareAndSwap(nil, p)
 	}
 }
 

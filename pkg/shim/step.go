@@ -97,7 +97,7 @@ type stepStore struct {
 }
 
 func (s stepStore) find(ctx context.Context, name string) (saved string, found bool, err error) {
-	known := s.job.hold.extras().stepsOf()
+	known := s.job.hold.stepsOf()
 	known.mu.Lock()
 	defer known.mu.Unlock()
 	doubtful := slices.Contains(known.doubtful, name)
@@ -141,7 +141,7 @@ func (s stepStore) save(ctx context.Context, name, result string) (saved string,
 	if err != nil {
 		return "", err
 	}
-	known := s.job.hold.extras().stepsOf()
+	known := s.job.hold.stepsOf()
 	known.mu.Lock()
 	defer known.mu.Unlock()
 	if s.inTx {
