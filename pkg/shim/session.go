@@ -187,13 +187,7 @@ func (s *session) enroll(ctx context.Context, h *heartbeater) (enrolled bool, er
 	tasks := s.worker.tasks.Load().names
 	enrolling, release := context.WithCancel(ctx)
 	defer release()
-	go func() {
-		select {
-		case <-s.worker.stopping:
-			release()
-		case <-enrolling.Done():
-		}
-	}()
+	defer context.AfterFunc(s.worker.stopping, release)()
 	var retry connection.Backoff
 	for {
 		err = h.start(enrolling)
@@ -290,7 +284,7 @@ func (s *session) awaitStop(ctx, claiming context.Context) {
 	select {
 	case <-ctx.Done():
 		emit(s.events, StopRequested{})
-	case <-s.worker.stopping:
+	case <-s.worker.stopping.Done():
 		emit(s.events, StopRequested{})
 	case <-claiming.Done():
 		if cause := context.Cause(claiming); !errors.Is(cause, errStopped) {
@@ -311,7 +305,7 @@ func (s *session) drain(drained <-chan struct{}, cut context.CancelCauseFunc) {
 	select {
 	case <-drained:
 		return
-	case <-s.worker.killing:
+	case <-s.worker.killing.Done():
 	case <-time.After(s.worker.cfg.Grace):
 	}
 	s.logger.Warn("grace period is over, running jobs are interrupted")

@@ -23,8 +23,8 @@ type Worker struct {
 	*host
 	cfg Config
 
-	stopping chan struct{} // closed by Stop and Kill
-	killing  chan struct{} // closed by Kill
+	stopping context.Context // ended by Stop and Kill
+	killing  context.Context // ended by Kill
 	stop     func()
 	kill     func()
 
@@ -60,14 +60,13 @@ func New(pool *pgxpool.Pool, cfg Config) (*Worker, error) {
 			completeAll: statement.In(pgx.Identifier{cfg.Schema}.Sanitize(),
 				`select S._gw_complete_all($1::text, $2::bigint[], $3::bigint[], $4::text[]::json[])`),
 		},
-		cfg: cfg, stopping: make(chan struct{}), killing: make(chan struct{}),
-		tasksChanged: newSignal(), tasksUnknown: newSignal(), cronChanged: newSignal(),
+		cfg: cfg, tasksChanged: newSignal(), tasksUnknown: newSignal(), cronChanged: newSignal(),
 		cronClock: cronClock{now: func() *time.Time { return nil }, after: time.After},
 	}
 	w.tasks.Store(&taskSet{})
 	w.cronItems.Store(items)
-	w.stop = sync.OnceFunc(func() { close(w.stopping) })
-	w.kill = sync.OnceFunc(func() { close(w.killing) })
+	w.stopping, w.stop = context.WithCancel(context.Background())
+	w.killing, w.kill = context.WithCancel(context.Background())
 	return w, nil
 }
 
