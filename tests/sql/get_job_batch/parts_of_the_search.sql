@@ -1,6 +1,6 @@
 -- What the parts of a search return at their bounds.
 begin;
-select plan(26);
+select plan(27);
 set local search_path = graphile_worker, public;
 
 create function pg_temp.claim(batch integer default 1, queue_batch integer default 1, tasks text[] default '{task}') returns _gw_claim
@@ -18,6 +18,13 @@ create function pg_temp.front(claim _gw_claim, before text default null) returns
   select cardinality(_gw_front_queues(claim, pg_temp.place(before), null))::bigint
 $$;
 \ir ../calls.psql
+
+-- A claim of many jobs leaves out what other transactions have locked, but not what this one has.
+select count(*) from add_jobs(array(select row('task', null, null, null, null, null, null, null)::job_spec from generate_series(1, 30)));
+select count(*) from (select from _private_jobs order by id limit 3 for update) as l;
+select is((select min(j.id) from _private_jobs as j where j.ctid = any (p.places)), (select min(j.id) from _private_jobs as j), 'the first of three jobs that this transaction has locked')
+  from _gw_plain_jobs(pg_temp.claim(25), null, 25, true, txid_current_snapshot()) as p;
+delete from _private_jobs;
 
 -- Of more than sixteen queues.
 select count(*) from add_jobs(array(select row('other', null, 'f' || n, null, null, null, 9, null)::job_spec from generate_series(1, 20) as n));
