@@ -7,7 +7,7 @@ create or replace function {{.schema}}._gw_claim_unlimited(claim {{.schema}}._gw
   returns tid[] language plpgsql set search_path = pg_catalog, pg_temp -- get_job_batch sets the planner options
 as $$
 declare
-  queued     boolean := {{.schema}}._gw_next_queues(1) <> '{}';
+  queue_ids  integer[] := {{.schema}}._gw_next_queues(17);
   snapshot   txid_snapshot; -- null in the second search; see _gw_may_lock
   cursor     bigint[];
   from_place {{.schema}}._gw_place; -- of the cursor; null: the beginning
@@ -30,7 +30,7 @@ begin
       perform {{.schema}}._gw_put_claim_cursor(claim, null, looked_at, null); -- skips the entries once, for this claim, too
       from_place := {{.schema}}._gw_cursor_place({{.schema}}._gw_session_cursor());
     end if;
-    search := {{.schema}}._gw_search_jobs(claim, from_place, queued, snapshot);
+    search := {{.schema}}._gw_search_jobs(claim, from_place, queue_ids, snapshot);
     if cursor is not null and from_place.id is null or looked_at is not null and search.beyond
        or (search.reads - (case when from_place.id is null then 1000 else 100 end)) / 4 > claim.batch_size then
       perform {{.schema}}._gw_put_claim_cursor(
@@ -57,28 +57,30 @@ end;
 $$;
 
 -- Searches once for the jobs of a claim, without a queue and in named queues, and locks them. places: their ctids;
--- their queues are already locked by the worker. last: the last one of those without a queue. beyond, reads: see
+-- their queues are already locked by the worker. queue_ids: see _gw_front_queues. last: the last one of those without a queue. beyond, reads: see
 -- _gw_plain_jobs. snapshot: see _gw_may_lock.
 -- Locks: as get_job_batch says.
 create or replace function {{.schema}}._gw_search_jobs(
-  claim {{.schema}}._gw_claim, from_place {{.schema}}._gw_place, queued boolean, snapshot txid_snapshot,
+  claim {{.schema}}._gw_claim, from_place {{.schema}}._gw_place, queue_ids integer[], snapshot txid_snapshot,
   out places tid[], out last tid, out beyond boolean, out reads bigint)
   language plpgsql set search_path = pg_catalog, pg_temp -- get_job_batch sets the planner options
 as $$
 declare
-  queue_ids integer[] := array[]::integer[];
-  read      record;
+  plain {{.schema}}._gw_place[];
+  read  record;
 begin
   places := array[]::tid[];
   beyond := false;
   reads := 0;
-  if queued then
+  if queue_ids <> '{}' then
     read := {{.schema}}._gw_plain_jobs(claim, from_place, claim.batch_size, false, snapshot);
-    queue_ids := {{.schema}}._gw_lock_queues(claim, read.plain, snapshot);
+    plain := read.plain;
+    beyond := read.beyond;
     reads := read.reads;
+    queue_ids := {{.schema}}._gw_lock_queues(claim, plain, queue_ids, snapshot);
   end if;
   loop
-    if cardinality(queue_ids) < claim.batch_size then
+    if cardinality(queue_ids) < claim.batch_size and (queue_ids = '{}' or plain <> '{}') then
       read := {{.schema}}._gw_plain_jobs(claim, from_place, claim.batch_size - cardinality(queue_ids), true, snapshot);
       places := read.places;
       last := places[cardinality(places)];

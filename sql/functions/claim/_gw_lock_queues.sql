@@ -1,10 +1,10 @@
 -- Locks the free queues whose head jobs belong in the next batch, and returns their ids in the order of those heads.
 -- Jobs with and without a queue share one order: plain are the places of the first jobs without a queue. If there is
 -- none, up to queue_batch jobs of each queue count for the batch, and locking ends when it is full. Otherwise only the
--- head of each queue counts.
+-- head of each queue counts. queue_ids: see _gw_front_queues.
 -- Locks: these queues, without waiting.
 create or replace function {{.schema}}._gw_lock_queues(
-  claim {{.schema}}._gw_claim, plain {{.schema}}._gw_place[], snapshot txid_snapshot)
+  claim {{.schema}}._gw_claim, plain {{.schema}}._gw_place[], queue_ids integer[], snapshot txid_snapshot)
   returns integer[] language plpgsql set search_path = pg_catalog, pg_temp -- get_job_batch sets the planner options
 as $$
 declare
@@ -12,7 +12,7 @@ declare
   wanted bigint;
 begin
   claim.queue_batch := case when plain = '{}' then claim.queue_batch else 1 end;
-  heads := {{.schema}}._gw_front_queues(claim, plain[claim.batch_size], snapshot);
+  heads := {{.schema}}._gw_front_queues(claim, plain[claim.batch_size], queue_ids, snapshot);
   wanted := claim.batch_size;
   if plain <> '{}' then
     select count(*) filter (where r.rank <= claim.batch_size and r.queue_id is not null) into wanted

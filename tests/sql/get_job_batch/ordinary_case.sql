@@ -52,7 +52,7 @@ create or replace function _gw_index_reads() returns bigint language sql volatil
 $$;
 select setval('looks', 0, false), add_job('task', queue_name => 'q3');
 select is(s.reads, 7::bigint, 'and has read what the first look has')
-  from _gw_search_jobs(_gw_new_claim('worker', null, 2, null, now(), null, null, 1), null, true, null) as s;
+  from _gw_search_jobs(_gw_new_claim('worker', null, 2, null, now(), null, null, 1), null, _gw_next_queues(17), null) as s;
 
 select * from finish();
 rollback;

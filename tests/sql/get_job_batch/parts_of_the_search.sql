@@ -15,7 +15,7 @@ create function pg_temp.ids(names text[]) returns integer[] language sql as $$
   select array(select q.id from unnest(names) with ordinality as u (name, n) join _private_job_queues as q on q.queue_name = u.name order by u.n)
 $$;
 create function pg_temp.front(claim _gw_claim, before text default null) returns bigint language sql as $$
-  select cardinality(_gw_front_queues(claim, pg_temp.place(before), null))::bigint
+  select cardinality(_gw_front_queues(claim, pg_temp.place(before), _gw_next_queues(17), null))::bigint
 $$;
 \ir ../calls.psql
 

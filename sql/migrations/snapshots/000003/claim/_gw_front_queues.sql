@@ -4,20 +4,18 @@
 -- queue_batch jobs of a queue count, and if those that were found are too few, it reads more of their queues. It reads
 -- the first jobs in queues, which suffice unless they are of busy queues or of other tasks; then the first jobs of the
 -- tasks of the claim; then each queue, which takes 4 µs for each.
--- snapshot: see _gw_may_lock.
+-- queue_ids: the first 17 queues with waiting jobs. snapshot: see _gw_may_lock.
 create or replace function {{.schema}}._gw_front_queues(
-  claim {{.schema}}._gw_claim, before {{.schema}}._gw_place, snapshot txid_snapshot)
+  claim {{.schema}}._gw_claim, before {{.schema}}._gw_place, queue_ids integer[], snapshot txid_snapshot)
   returns {{.schema}}._gw_place[] language plpgsql
   set search_path = pg_catalog, pg_temp -- get_job_batch sets the planner options
 as $$
 declare
-  most      integer := claim.batch_size + 3; -- heads
-  queue_ids integer[];
-  is_all    boolean; -- these are all queues of the jobs before the place
-  free      record;
+  most   integer := claim.batch_size + 3; -- heads
+  is_all boolean; -- these are all queues of the jobs before the place
+  free   record;
 begin
   before := coalesce(before, row(32767, 'infinity', 9223372036854775807, null)::{{.schema}}._gw_place);
-  queue_ids := {{.schema}}._gw_next_queues(17);
   if cardinality(queue_ids) < 17 then
     return ({{.schema}}._gw_free_heads(claim, queue_ids, null, snapshot)).heads;
   end if;
@@ -48,7 +46,7 @@ begin
 end;
 $$;
 
-comment on function {{.schema}}._gw_front_queues({{.schema}}._gw_claim, {{.schema}}._gw_place, txid_snapshot) is 'Internal: returns the heads of the first free queues, in the order of jobs, before a place (null: of all).';
+comment on function {{.schema}}._gw_front_queues({{.schema}}._gw_claim, {{.schema}}._gw_place, integer[], txid_snapshot) is 'Internal: returns the heads of the first free queues, in the order of jobs, before a place (null: of all).';
 
 -- Returns the heads of those of these queues that nobody works, in the order of jobs: the first job of each that the
 -- claim may take, unless somebody changes it. Queues whose row somebody has locked are among them, but do not count:

@@ -75,14 +75,14 @@ as $$
 declare
   search       {{.schema}}._gw_claim := claim;
   plain        record;
-  queue_ids    integer[] := array[]::integer[];
+  queue_ids    integer[] := {{.schema}}._gw_next_queues(17);
   candidates   {{.schema}}._gw_candidate[];
   without_lane bigint[];
   choice       record;
 begin
   more := false;
   plain := {{.schema}}._gw_plain_candidates(claim, limited, greatest(wide, 50));
-  if {{.schema}}._gw_next_queues(1) <> '{}' then
+  if queue_ids <> '{}' then
     -- Queues are searched without the limited tasks of which no job can start, because the claim does not hold all of
     -- their limits, or a gate that all of their jobs pass is full. If such a job is the first one of a queue that is
     -- found, the queue waits.
@@ -93,7 +93,7 @@ begin
                                  or t.task_id is not null and ({{.schema}}._gw_shared_room(t.limit_ids, claim.claimed_at)).room is distinct from 0);
     search.batch_size := wide;
     search.queue_batch := 1;
-    queue_ids := array(select h.queue_id from unnest({{.schema}}._gw_front_queues(search, null, txid_current_snapshot())) as h);
+    queue_ids := array(select h.queue_id from unnest({{.schema}}._gw_front_queues(search, null, queue_ids, txid_current_snapshot())) as h);
     more := number < 4 and cardinality(queue_ids) >= wide; -- limits may hold back all of these
   end if;
   candidates := {{.schema}}._gw_candidates(claim, tasks, limited, plain.plain, queue_ids, most, wide);
