@@ -2,9 +2,11 @@ package gwui_test
 
 import (
 	"fmt"
+	"html"
 	"net/http"
 	"net/http/httptest"
 	"regexp"
+	"strconv"
 	"strings"
 	"testing"
 	"time"
@@ -281,6 +283,54 @@ func TestThePageOfTasksListsTheErrors(t *testing.T) {
 		select graphile_worker.permanently_fail_jobs(array[n], 'error ' || chr(64 + n::int)) from generate_series(1::bigint, 8) as n`)
 	if shown := strings.Count(s.get("tasks").body, ">error "); shown != 8 {
 		t.Errorf("the page of tasks shows %d errors, want 8", shown)
+	}
+}
+
+func TestFailedJobsHaveTheirErrorsAndTheirChartAbove(t *testing.T) {
+	t.Parallel()
+	s := newSite(t, gwui.Config{})
+	pgtest.Exec(t, s.pool, `
+		select graphile_worker.keep_task('mail', '1 day');
+		select graphile_worker.add_job('mail') from generate_series(1, 8);
+		select graphile_worker.add_job('sync') from generate_series(1, 2);
+		select graphile_worker.permanently_fail_jobs(array[n], 'error ' || case when n > 5 then 'A' else 'B' end) from generate_series(1::bigint, 8) as n;
+		select graphile_worker.permanently_fail_jobs('{9}', 'error A');
+		insert into graphile_worker._gw_samples (at, ready, scheduled, running, failed, is_estimate, workers, added, gone)
+		select now() - n * interval '1 minute', 1, 0, 0, 4 + n, false, 1, 0, 0 from generate_series(1, 3) as n`)
+	chips := regexp.MustCompile(`<a href="\./(jobs\?[^"]*)" title="(error \w)"><span class="error">error \w</span> <b>(\d)</b>`)
+	for path, want := range map[string]int{"jobs?state=failed": 3, "jobs?state=failed&task=mail": 2} {
+		found := chips.FindAllStringSubmatch(s.get(path).body, -1)
+		if len(found) != want {
+			t.Errorf("%q has %d groups of errors, want %d", path, len(found), want)
+		}
+		for _, chip := range found {
+			if listed := strings.Count(s.get(html.UnescapeString(chip[1])).body, `data-label="Last error"`); strconv.Itoa(listed) != chip[3] {
+				t.Errorf("the link of %q with %s jobs lists %d", chip[2], chip[3], listed)
+			}
+		}
+	}
+	for path, chart := range map[string]string{
+		"jobs": "ready <b>1</b>", "jobs?state=ready": "ready <b>1</b>", "jobs?state=failed": "failed <b>5</b>",
+		"jobs?task=mail&state=failed": "Ended", "jobs?state=running": "", "jobs?task=sync": "", "jobs?state=failed&queue=q": "",
+	} {
+		p := s.get(path)
+		p.want(t, http.StatusOK, chart)
+		if drawn := strings.Contains(p.body, "<figure>"); drawn != (chart != "") {
+			t.Errorf("%q has a chart: %t", path, drawn)
+		}
+	}
+}
+
+func TestBarsAreAsLongAsATaskHasJobs(t *testing.T) {
+	t.Parallel()
+	s := newSite(t, gwui.Config{})
+	pgtest.Exec(t, s.pool, `
+		select graphile_worker.add_job('large') from generate_series(1, 200);
+		select graphile_worker.permanently_fail_jobs(array(select id from graphile_worker.jobs limit 50));
+		select graphile_worker.add_job('small') from generate_series(1, 20); select graphile_worker.add_job('tiny')`)
+	p := s.get("tasks")
+	for _, bar := range []string{`"ready" x="0.00" width="75.00"`, `"failed" x="75.00" width="25.00"`, `"ready" x="0.00" width="10.00"`, `"ready" x="0.00" width="1.00"`} {
+		p.want(t, http.StatusOK, bar)
 	}
 }
 
