@@ -7,8 +7,10 @@ import (
 	"log/slog"
 	"net"
 	"net/netip"
+	"net/url"
 	"path"
 	"regexp"
+	"slices"
 	"strings"
 
 	"github.com/spf13/pflag"
@@ -112,4 +114,59 @@ func (o Options) hosts() []string {
 		return append([]string{"localhost", "127.0.0.1", "::1", host}, o.Hosts...)
 	}
 	return o.Hosts
+}
+
+// Color is the color of the header, as the value of a flag.
+type Color string
+
+// String returns the color.
+func (c *Color) String() string { return string(*c) }
+
+// Type returns the name of such a value.
+func (c *Color) Type() string { return "color" }
+
+// Set sets the color.
+func (c *Color) Set(text string) error {
+	if !slices.Contains(gwui.Colors(), text) {
+		return errors.New("must be one of " + strings.Join(gwui.Colors(), ", "))
+	}
+	*c = Color(text)
+	return nil
+}
+
+// Links are links to the consoles of other queues, as the value of a flag that may be repeated.
+type Links []gwui.Link
+
+// String returns the links as flags have them.
+func (l *Links) String() string {
+	texts := make([]string, len(*l))
+	for i, link := range *l {
+		texts[i] = link.Name + "=" + link.URL
+	}
+	return strings.Join(texts, " ")
+}
+
+// Type returns the name of such a value.
+func (l *Links) Type() string { return "name=url" }
+
+// Set adds a link, written as name=url.
+func (l *Links) Set(text string) error {
+	name, address, found := strings.Cut(text, "=")
+	name = strings.TrimSpace(name)
+	if !found || name == "" {
+		return errors.New("must be name=url, such as eu=https://queue-eu.example.com")
+	}
+	if u, err := url.Parse(address); err != nil || u.Scheme != "http" && u.Scheme != "https" || u.Host == "" {
+		return fmt.Errorf("must have a URL that begins with http:// or https:// for %s", name)
+	}
+	for _, other := range *l {
+		if other.Name == name {
+			return fmt.Errorf("must not have two links of the name %s", name)
+		}
+		if other.URL == address {
+			return fmt.Errorf("must not have the same URL for %s and %s", other.Name, name)
+		}
+	}
+	*l = append(slices.Clip(*l), gwui.Link{Name: name, URL: address})
+	return nil
 }

@@ -8,8 +8,10 @@ import (
 	"net/url"
 	"os"
 	"os/exec"
+	"os/user"
 	"path/filepath"
 	"runtime"
+	"strconv"
 	"strings"
 	"syscall"
 	"time"
@@ -213,4 +215,59 @@ func tail(out []byte) string {
 		out = out[len(out)-logTail:]
 	}
 	return string(bytes.TrimSpace(out))
+}
+
+// owner is the user that runs a server, if it is not the current user.
+type owner struct{ uid, gid int }
+
+// serverOwner returns the user that runs a server, nil for the current one. PostgreSQL refuses to run as root, so for
+// root it returns postgres, a user that most packages create, otherwise nobody.
+func serverOwner() (*owner, error) {
+	if os.Geteuid() != 0 {
+		return nil, nil
+	}
+	for _, name := range []string{"postgres", "nobody"} {
+		u, err := user.Lookup(name)
+		if err != nil {
+			continue
+		}
+		uid, err := strconv.Atoi(u.Uid)
+		if err != nil {
+			return nil, fmt.Errorf("read the user id of %s: %w", name, err)
+		}
+		gid, err := strconv.Atoi(u.Gid)
+		if err != nil {
+			return nil, fmt.Errorf("read the group id of %s: %w", name, err)
+		}
+		return &owner{uid, gid}, nil
+	}
+	return nil, errors.New("drop root's rights: there is no user postgres and no user nobody to run the server as")
+}
+
+var errNoCluster = errors.New("the server does not run from local binaries")
+
+// Halt stops the server like `pg_ctl stop`, in mode fast, or in mode immediate, after which the next start recovers as
+// after a crash. The data is kept, with every committed transaction if synchronous_commit is on. Only a server from
+// local binaries can be halted.
+func (s *Server) Halt(immediate bool) error {
+	if s.cluster == nil {
+		return errNoCluster
+	}
+	if immediate {
+		s.cluster.end(syscall.SIGQUIT)
+	} else {
+		s.cluster.end(syscall.SIGINT)
+	}
+	return nil
+}
+
+// Resume starts a server that was halted, at the same address, and returns when it accepts connections.
+func (s *Server) Resume(ctx context.Context) error {
+	if s.cluster == nil {
+		return errNoCluster
+	}
+	if err := s.cluster.launch(); err != nil {
+		return err
+	}
+	return WaitReady(ctx, s.URL("postgres"), s.cluster.exited)
 }

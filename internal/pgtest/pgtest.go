@@ -271,3 +271,66 @@ func withDatabase(server, name string) (string, error) {
 	u.Path = "/" + name
 	return u.String(), nil
 }
+
+// Example is [Database] for an Example function, which has no testing.TB. It returns the URL of the database and a
+// function that drops it. Errors panic, which fails the example.
+func Example() (databaseURL string, drop func()) {
+	tb := &exampleTB{}
+	return Database(tb), tb.finish
+}
+
+// exampleTB implements the methods of testing.TB that [Database] uses.
+type exampleTB struct {
+	testing.TB
+	cleanups []func()
+}
+
+func (*exampleTB) Helper()                        {}
+func (*exampleTB) Fatal(args ...any)              { panic(fmt.Sprint(args...)) }
+func (*exampleTB) Fatalf(format string, a ...any) { panic(fmt.Sprintf(format, a...)) }
+func (*exampleTB) Errorf(format string, a ...any) { panic(fmt.Sprintf(format, a...)) }
+func (e *exampleTB) Cleanup(f func())             { e.cleanups = append(e.cleanups, f) }
+
+func (e *exampleTB) finish() {
+	for i := len(e.cleanups) - 1; i >= 0; i-- {
+		e.cleanups[i]()
+	}
+}
+
+// QueryModes are the ways in which pgx sends statements.
+var QueryModes = []pgx.QueryExecMode{
+	pgx.QueryExecModeCacheStatement, pgx.QueryExecModeCacheDescribe, pgx.QueryExecModeDescribeExec,
+	pgx.QueryExecModeExec, pgx.QueryExecModeSimpleProtocol,
+}
+
+// PoolInMode returns a pool that sends statements in this way, until the test ends.
+func PoolInMode(t testing.TB, databaseURL string, mode pgx.QueryExecMode) *pgxpool.Pool {
+	t.Helper()
+	config, err := pgxpool.ParseConfig(databaseURL)
+	if err != nil {
+		t.Fatal(err)
+	}
+	config.ConnConfig.DefaultQueryExecMode = mode
+	pool, err := pgxpool.NewWithConfig(t.Context(), config)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(pool.Close)
+	return pool
+}
+
+// Role creates a role without the right to log in. After the test it is dropped with everything that it owns in the
+// pool's database.
+func Role(t testing.TB, pool *pgxpool.Pool) (name string) {
+	t.Helper()
+	name = "gw_test_" + strings.ToLower(rand.Text())
+	Exec(t, pool, "create role "+name)
+	t.Cleanup(func() {
+		for _, statement := range []string{"drop owned by " + name + " cascade", "drop role " + name} {
+			if _, err := pool.Exec(context.Background(), statement); err != nil {
+				t.Error(err)
+			}
+		}
+	})
+	return name
+}

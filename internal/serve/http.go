@@ -1,6 +1,7 @@
 package serve
 
 import (
+	"context"
 	"fmt"
 	"log/slog"
 	"strconv"
@@ -11,6 +12,7 @@ import (
 	"github.com/prometheus/client_golang/prometheus/promhttp"
 
 	"github.com/gwsql/gw/internal/build"
+	"github.com/gwsql/gw/internal/console"
 	"github.com/gwsql/gw/internal/health"
 	"github.com/gwsql/gw/pkg/gwprom"
 	"github.com/gwsql/gw/pkg/migrate"
@@ -87,4 +89,29 @@ func newRegistry() (*prometheus.Registry, error) {
 	registry.MustRegister(info, collectors.NewGoCollector(),
 		collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}))
 	return registry, nil
+}
+
+// startUI serves the console beside the worker, by connections of its own. It returns what ends it.
+func startUI(ctx context.Context, o *Options) (end func(), err error) {
+	if o.UI == nil {
+		return func() {}, nil
+	}
+	config := o.Pool.Copy()
+	config.MaxConns = console.Connections
+	pool, err := pgxpool.NewWithConfig(ctx, config)
+	if err != nil {
+		return nil, fmt.Errorf("open connection pool: %w", err)
+	}
+	settings := *o.UI
+	settings.Logger = o.Logger
+	server, err := console.Serve(pool, settings)
+	if err != nil {
+		pool.Close()
+		return nil, fmt.Errorf("--ui %s: %w", o.UI.Address, err)
+	}
+	o.Logger.Info("serving the console", "url", server.URL())
+	return func() {
+		server.Close()
+		pool.Close()
+	}, nil
 }

@@ -1,3 +1,5 @@
+// Package serve implements the worker of gw-run: it runs the jobs of a queue by the tasks that a folder and a config
+// file describe, and reloads them when they change.
 package serve
 
 import (
@@ -8,6 +10,7 @@ import (
 
 	"github.com/jackc/pgx/v5/pgxpool"
 
+	"github.com/gwsql/gw/internal/config"
 	"github.com/gwsql/gw/internal/stop"
 	"github.com/gwsql/gw/pkg/crontab"
 	"github.com/gwsql/gw/pkg/shim"
@@ -133,4 +136,26 @@ func work(ctx, hard context.Context, worker *shim.Worker, once bool) error {
 		return stop.Explain(ctx, err)
 	}
 	return err
+}
+
+// Summary is the content of a worker's files.
+type Summary struct {
+	Tasks         map[string]config.Task // by their names
+	RecurringJobs int
+}
+
+// Check reads the files as [Run] does, and returns the problems that can be found without the database. It uses only
+// the options about files, and the logger.
+func Check(o Options) (Summary, error) {
+	tasks, err := newTaskFinder(o.Tasks, o.Logger).find(o.File)
+	if err != nil {
+		return Summary{}, err
+	}
+	services := newServices(&o, nil)
+	defer services.end()
+	if _, err := services.prepare(tasks); err != nil {
+		return Summary{}, err
+	}
+	cron, err := o.Crontab.read()
+	return Summary{Tasks: tasks, RecurringJobs: len(cron)}, err
 }

@@ -1,3 +1,4 @@
+// Package stop determines when a command has to stop: on a signal, or when its output is closed.
 package stop
 
 import (

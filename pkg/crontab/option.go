@@ -2,9 +2,11 @@ package crontab
 
 import (
 	"cmp"
+	"math"
 	"regexp"
 	"strconv"
 	"strings"
+	"time"
 )
 
 // option is an option between the task and the payload, as in ?id=nightly&max=3.
@@ -153,3 +155,35 @@ func setTimeZone(item *Item, value string) bool {
 	item.TimeZone = strings.ReplaceAll(value, " ", "+")
 	return true
 }
+
+// periodPart is a part of a period such as 4w3d2h1m.
+var periodPart = regexp.MustCompile(`([0-9]+)([smhdw])`)
+
+// parsePeriod returns the duration of a period with one or more parts. It returns false if the period is too long.
+func parsePeriod(text string) (time.Duration, bool) {
+	units := map[string]time.Duration{
+		"s": time.Second, "m": time.Minute, "h": time.Hour, "d": 24 * time.Hour, "w": 7 * 24 * time.Hour,
+	}
+	var sum time.Duration
+	for _, part := range periodPart.FindAllStringSubmatch(text, -1) {
+		count, err := strconv.ParseInt(part[1], 10, 64)
+		unit := units[part[2]]
+		if err != nil || time.Duration(count) > (maxFill-sum)/unit {
+			return 0, false
+		}
+		sum += time.Duration(count) * unit
+	}
+	return sum, true
+}
+
+// The limits of the database. Graphile Worker accepts more in a crontab, and then schedules nothing at all when such an
+// item is due.
+const (
+	maxNameLength    = 128 // of tasks, queues and identifiers
+	maxPatternLength = 1000
+	maxJobKeyLength  = 512
+	maxMaxAttempts   = math.MaxInt16
+	minPriority      = math.MinInt16
+	maxPriority      = math.MaxInt16
+	maxFill          = math.MaxInt32 * time.Second // before PostgreSQL 15, an interval cannot have more seconds
+)
