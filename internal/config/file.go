@@ -10,6 +10,8 @@ import (
 	"strings"
 	"time"
 
+	"github.com/goccy/go-yaml/ast"
+
 	"github.com/gwsql/gw/internal/hint"
 )
 
@@ -59,7 +61,7 @@ func Load(path string, getenv func(string) string) (*File, error) {
 
 // Parse parses the text of the file at path. Relative paths in it are relative to the folder of path.
 func Parse(path, text string, getenv func(string) string) (*File, error) {
-	r := newReader(path, getenv)
+	r := &reader{path: path, getenv: getenv, anchors: make(map[string]ast.Node)}
 	file := &File{Path: path, Tasks: make(map[string]Task)}
 	dir, err := filepath.Abs(filepath.Dir(path))
 	if err != nil {

@@ -27,10 +27,6 @@ type reader struct {
 // deepest is the maximum depth of nested merges. It stops a mapping that merges itself.
 const deepest = 20
 
-func newReader(path string, getenv func(string) string) *reader {
-	return &reader{path: path, getenv: getenv, anchors: make(map[string]ast.Node)}
-}
-
 // body returns the top node of a file, nil if the file is empty.
 func (r *reader) body(text string) ast.Node {
 	text = strings.TrimPrefix(text, "\uFEFF") // a byte order mark, as of Notepad

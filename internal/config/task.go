@@ -169,9 +169,9 @@ func (r *reader) taskKey(task *Task, e entry, dir string) {
 	case "exec", "persistent":
 		task.Program.Command, task.Program.Shown = r.command(e, dir)
 	case "node":
-		task.Module.Path, task.Program.Shown = r.file(e, dir)
+		task.Module.Path, task.Program.Shown = r.existing("file", e, dir)
 	case "directory":
-		task.Program.Directory = r.folder(e, dir)
+		task.Program.Directory, _ = r.existing("folder", e, dir)
 	case "env":
 		task.Program.Env = r.texts(e)
 	case "kill_delay":
@@ -187,7 +187,7 @@ func (r *reader) taskKey(task *Task, e entry, dir string) {
 	case "permanent_4xx":
 		task.HTTP.Permanent4xx = r.yes(e)
 	case "ca_file":
-		task.HTTP.CAFile, _ = r.file(e, dir)
+		task.HTTP.CAFile, _ = r.existing("file", e, dir)
 	case "sql":
 		if task.SQL.Function = r.text(e); statementLike.MatchString(task.SQL.Function.Value) {
 			r.refuse(r.valueAt(e), "sql takes the name of a function or procedure, such as app.refresh_totals, not a statement")
@@ -256,22 +256,12 @@ func (r *reader) program(e entry, name Expanded, dir string) Expanded {
 	return name
 }
 
-// folder returns the absolute path of a folder that exists.
-func (r *reader) folder(e entry, dir string) string {
-	text := r.text(e)
-	path := within(dir, text.Value)
-	if info, err := os.Stat(path); path != "" && (err != nil || !info.IsDir()) {
-		r.refuse(r.valueAt(e), "%s: there is no folder %s", e.name, text.shown(path))
-	}
-	return path
-}
-
-// file returns the absolute path of a file that exists, and the path for messages.
-func (r *reader) file(e entry, dir string) (path, shown string) {
+// existing returns the absolute path of something that exists, a file or a folder, and the path for messages.
+func (r *reader) existing(what string, e entry, dir string) (path, shown string) {
 	text := r.text(e)
 	path = within(dir, text.Value)
-	if info, err := os.Stat(path); path != "" && (err != nil || info.IsDir()) {
-		r.refuse(r.valueAt(e), "%s: there is no file %s", e.name, text.shown(path))
+	if info, err := os.Stat(path); path != "" && (err != nil || info.IsDir() != (what == "folder")) {
+		r.refuse(r.valueAt(e), "%s: there is no %s %s", e.name, what, text.shown(path))
 	}
 	return path, text.shown(path)
 }

@@ -83,8 +83,11 @@ func (b *Backoff) Next() time.Duration {
 func (b *Backoff) Reset() { b.ceiling = 0 }
 
 // Wait waits for the next attempt; it returns false if ctx ended first.
-func (b *Backoff) Wait(ctx context.Context) bool {
-	timer := time.NewTimer(b.Next())
+func (b *Backoff) Wait(ctx context.Context) bool { return sleep(ctx, b.Next()) }
+
+// sleep waits for d; it returns false if ctx ended first.
+func sleep(ctx context.Context, d time.Duration) bool {
+	timer := time.NewTimer(d)
 	defer timer.Stop()
 	select {
 	case <-timer.C:

@@ -111,12 +111,7 @@ func (p *PoolWatch) HasLost() bool {
 // claimed again.
 func (p *PoolWatch) Pause(handling context.Context) {
 	if !p.hasLost && p.lostBefore {
-		timer := time.NewTimer(min(p.retry.Next(), mostPause))
-		defer timer.Stop()
-		select {
-		case <-timer.C:
-		case <-handling.Done():
-		}
+		sleep(handling, min(p.retry.Next(), mostPause))
 	}
 	p.hasLost = true
 }

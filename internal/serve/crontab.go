@@ -31,17 +31,14 @@ func (f CrontabFile) read() ([]crontab.Source, error) {
 	return sources, nil
 }
 
-// announce logs the path and the number of items.
-func (f CrontabFile) announce(log *slog.Logger, sources []crontab.Source) {
+// announce logs the path and the number of items, and a warning for each recurring job whose task this worker does not
+// have. Another worker may have it.
+func (f CrontabFile) announce(log *slog.Logger, sources []crontab.Source, services map[string]*service) {
 	if sources == nil {
 		log.Info("no crontab", "path", f.Path)
 		return
 	}
 	log.Info("crontab read", "path", f.Path, "items", len(sources))
-}
-
-// warnOfTasks logs a warning for each recurring job whose task this worker does not have. Another worker may have it.
-func (f CrontabFile) warnOfTasks(log *slog.Logger, sources []crontab.Source, services map[string]*service) {
 	for _, source := range sources {
 		item, ok := source.(crontab.Item)
 		if !ok {

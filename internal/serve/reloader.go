@@ -209,6 +209,5 @@ func (r *reloader) takeCrontab() {
 		return
 	}
 	r.cron = sources
-	r.options.Crontab.announce(r.options.Logger, sources)
-	r.options.Crontab.warnOfTasks(r.options.Logger, sources, r.services.current)
+	r.options.Crontab.announce(r.options.Logger, sources, r.services.current)
 }

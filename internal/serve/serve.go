@@ -88,8 +88,7 @@ func load(o *Options, finder *taskFinder, services *services) (found loaded, err
 	if found.cron, err = o.Crontab.read(); err != nil {
 		return loaded{}, err
 	}
-	o.Crontab.announce(o.Logger, found.cron)
-	o.Crontab.warnOfTasks(o.Logger, found.cron, found.services)
+	o.Crontab.announce(o.Logger, found.cron, found.services)
 	return found, nil
 }
 

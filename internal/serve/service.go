@@ -41,25 +41,22 @@ func (s *services) make(t config.Task) (*service, error) {
 	case config.Persistent:
 		children := cmp.Or(t.Program.Children, t.Concurrency, s.options.Jobs)
 		limit = min(cmp.Or(t.Concurrency, children), children)
-		program := s.persistent(t, children)
+		program := task.NewPersistent(task.PersistentConfig{
+			Task: t.Name, Program: executable(t), Children: children, Launcher: s.launcher, Logger: s.options.Logger,
+		})
 		made.task.Handler, made.close = program.Run, program.Close
 	case config.Node:
 		err = s.nodes.serve(t, made)
 	case config.HTTP:
 		made.task.Handler, err = s.http(t).Handler()
 	}
-	made.task.Options = append(taskOptions(limit, t.Backoff), s.forbid(made))
-	return made, err
-}
-
-// forbid returns the forbidden flags of the task of a service.
-func (s *services) forbid(made *service) shim.TaskOption {
-	source := made.made.ForbiddenFlags
-	if source.Query == "" {
-		return shim.ForbiddenFlags(source.List...)
+	forbidden := shim.ForbiddenFlags(t.ForbiddenFlags.List...)
+	if t.ForbiddenFlags.Query != "" {
+		made.flags = &forbiddenFlags{pool: s.db, log: s.options.Logger.With("task_identifier", t.Name)}
+		forbidden = shim.ForbiddenFlagsFunc(made.flags.ask)
 	}
-	made.flags = &forbiddenFlags{pool: s.db, log: s.options.Logger.With("task_identifier", made.made.Name)}
-	return shim.ForbiddenFlagsFunc(made.flags.ask)
+	made.task.Options = append(taskOptions(limit, t.Backoff), forbidden)
+	return made, err
 }
 
 // ask reads from the database what a service needs: its function, and its forbidden flags.
@@ -90,16 +87,6 @@ func executable(t config.Task) task.Executable {
 		Timeout:   t.Timeout,
 		KillDelay: t.Program.KillDelay,
 	}
-}
-
-func (s *services) persistent(t config.Task, children int) *task.Persistent {
-	return task.NewPersistent(task.PersistentConfig{
-		Task:     t.Name,
-		Program:  executable(t),
-		Children: children,
-		Launcher: s.launcher,
-		Logger:   s.options.Logger,
-	})
 }
 
 func (s *services) http(t config.Task) task.HTTP {
@@ -137,8 +124,7 @@ func taskOptions(limit int, backoff []time.Duration) []shim.TaskOption {
 	}
 	if last := len(backoff) - 1; last >= 0 {
 		options = append(options, shim.Backoff(func(attempt int) time.Duration {
-			return backoff[min(attempt-1,
-				last)]
+			return backoff[min(attempt-1, last)]
 		}))
 	}
 	return options

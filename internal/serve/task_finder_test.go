@@ -69,10 +69,14 @@ func TestARecurringJobWhoseTaskIsNotServedIsTold(t *testing.T) {
 		t.Fatal(err)
 	}
 	var log bytes.Buffer
-	file.warnOfTasks(slog.New(slog.NewTextHandler(&log, nil)), sources, map[string]*service{"here": {}})
-	want := `level=WARN msg="a recurring job has a task that this worker does not serve: its jobs wait for another worker" ` +
+	file.announce(slog.New(slog.NewTextHandler(&log, nil)), sources, map[string]*service{"here": {}})
+	want := `items=2` + "\n" + `time=`
+	if !strings.Contains(log.String(), want) {
+		t.Errorf("log:\n%s\nwant\n%s", log.String(), want)
+	}
+	want = `level=WARN msg="a recurring job has a task that this worker does not serve: its jobs wait for another worker" ` +
 		`task_identifier=elsewhere identifier=morning at=` + path + ":3\n"
-	if !strings.HasSuffix(log.String(), want) || strings.Count(log.String(), "\n") != 1 {
+	if !strings.HasSuffix(log.String(), want) || strings.Count(log.String(), "\n") != 2 {
 		t.Errorf("log:\n%s\nwant\n%s", log.String(), want)
 	}
 }

@@ -17,14 +17,41 @@ type option struct {
 }
 
 var optionsByName = map[string]option{
-	"id":         {regexp.MustCompile(`^[_a-zA-Z][-_a-zA-Z0-9]*$`), setIdentifier},
-	"fill":       {regexp.MustCompile(`^(?:[0-9]+[smhdw])+$`), setFill},
-	"max":        {regexp.MustCompile(`^[0-9]+$`), setMaxAttempts},
-	"queue":      {regexp.MustCompile(`^[-a-zA-Z0-9_:]+$`), setQueueName},
-	"jobKey":     {regexp.MustCompile(`^` + dot + `*$`), setJobKey},
-	"jobKeyMode": {regexp.MustCompile(`^(?:replace|preserve_run_at)$`), setJobKeyMode},
-	"priority":   {regexp.MustCompile(`^-?[0-9]+$`), setPriority},
-	"tz":         {regexp.MustCompile(`^[a-zA-Z][-+_/a-zA-Z0-9 ]*$`), setTimeZone},
+	"id": {regexp.MustCompile(`^[_a-zA-Z][-_a-zA-Z0-9]*$`), func(item *Item, value string) bool {
+		item.Identifier = value
+		return len(value) <= maxNameLength
+	}},
+	"fill": {regexp.MustCompile(`^(?:[0-9]+[smhdw])+$`), func(item *Item, value string) (ok bool) {
+		item.Fill, ok = parsePeriod(value)
+		return ok
+	}},
+	"max": {regexp.MustCompile(`^[0-9]+$`), func(item *Item, value string) bool {
+		attempts, err := strconv.Atoi(value)
+		item.MaxAttempts = attempts
+		return err == nil && attempts >= 1 && attempts <= maxMaxAttempts
+	}},
+	"queue": {regexp.MustCompile(`^[-a-zA-Z0-9_:]+$`), func(item *Item, value string) bool {
+		item.QueueName = value
+		return len(value) <= maxNameLength
+	}},
+	"jobKey": {regexp.MustCompile(`^` + dot + `*$`), func(item *Item, value string) bool {
+		item.JobKey = value
+		return value != "" && isText(value, maxJobKeyLength)
+	}},
+	"jobKeyMode": {regexp.MustCompile(`^(?:replace|preserve_run_at)$`), func(item *Item, value string) bool {
+		item.JobKeyMode = JobKeyMode(value)
+		return true
+	}},
+	"priority": {regexp.MustCompile(`^-?[0-9]+$`), func(item *Item, value string) bool {
+		priority, err := strconv.ParseInt(value, 10, 16)
+		item.Priority = int(priority)
+		return err == nil
+	}},
+	"tz": {regexp.MustCompile(`^[a-zA-Z][-+_/a-zA-Z0-9 ]*$`), func(item *Item, value string) bool {
+		// A + was decoded to a space, as in Etc/GMT+1; no name of a time zone contains a space.
+		item.TimeZone = strings.ReplaceAll(value, " ", "+")
+		return true
+	}},
 }
 
 // otherSpellings are those of graphile_worker_rs, the port to Rust.
@@ -111,49 +138,6 @@ func unescape(text string) string {
 		b.WriteByte(text[i])
 	}
 	return b.String()
-}
-
-func setIdentifier(item *Item, value string) bool {
-	item.Identifier = value
-	return len(value) <= maxNameLength
-}
-
-func setFill(item *Item, value string) (ok bool) {
-	item.Fill, ok = parsePeriod(value)
-	return ok
-}
-
-func setMaxAttempts(item *Item, value string) bool {
-	attempts, err := strconv.Atoi(value)
-	item.MaxAttempts = attempts
-	return err == nil && attempts >= 1 && attempts <= maxMaxAttempts
-}
-
-func setQueueName(item *Item, value string) bool {
-	item.QueueName = value
-	return len(value) <= maxNameLength
-}
-
-func setJobKey(item *Item, value string) bool {
-	item.JobKey = value
-	return value != "" && isText(value, maxJobKeyLength)
-}
-
-func setJobKeyMode(item *Item, value string) bool {
-	item.JobKeyMode = JobKeyMode(value)
-	return true
-}
-
-func setPriority(item *Item, value string) bool {
-	priority, err := strconv.ParseInt(value, 10, 16)
-	item.Priority = int(priority)
-	return err == nil
-}
-
-// setTimeZone restores the + that was decoded to a space, for Etc/GMT+1: no name of a time zone contains a space.
-func setTimeZone(item *Item, value string) bool {
-	item.TimeZone = strings.ReplaceAll(value, " ", "+")
-	return true
 }
 
 // periodPart is a part of a period such as 4w3d2h1m.
