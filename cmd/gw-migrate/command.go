@@ -56,11 +56,13 @@ type command struct {
 
 func (c *command) root() *cobra.Command {
 	root := &cobra.Command{
-		Use:           "gw-migrate",
-		Short:         "Install the queue's schema, or bring it up to date",
-		Long:          help,
-		Example:       examples,
-		Args:          noCommand,
+		Use:     "gw-migrate",
+		Short:   "Install the queue's schema, or bring it up to date",
+		Long:    help,
+		Example: examples,
+		Args: func(cmd *cobra.Command, args []string) error {
+			return usage.NoArguments(cmd, args, otherCommands)
+		},
 		RunE:          c.up,
 		SilenceErrors: true,
 		SilenceUsage:  true,
@@ -74,36 +76,30 @@ func (c *command) root() *cobra.Command {
 		"`database`: a URL, key=value pairs, or a bare name (default DATABASE_URL)")
 	flags.StringVarP(&c.schema, "schema", "s", connection.Schema(c.getenv), "`schema` of the queue")
 
-	up := &cobra.Command{
-		Use: "up", Short: "Install or upgrade the schema, as gw-migrate does without a command",
-		Long: upHelp, Example: upExamples, Args: cobra.NoArgs, RunE: c.up,
-	}
+	up := subcommand("up", "Install or upgrade the schema, as gw-migrate does without a command", upHelp,
+		upExamples, c.up)
 	c.addUpFlags(up)
-	status := &cobra.Command{
-		Use: "status", Short: "Show the installed and the available version",
-		Long: statusHelp, Example: statusExamples, Args: cobra.NoArgs, RunE: c.status,
-	}
+	status := subcommand("status", "Show the installed and the available version", statusHelp, statusExamples, c.status)
 	status.Flags().BoolVar(&c.check, "check", false,
 		"exit with 3 if the schema is missing or older, with 4 if it is newer and "+
 			"incompatible, with 5 if functions or triggers were changed")
 	status.Flags().BoolVar(&c.json, "json", false, "print JSON")
-	repair := &cobra.Command{
-		Use: "repair", Short: "Restore functions and triggers that were changed, replaced or dropped",
-		Long: repairHelp, Example: repairExamples, Args: cobra.NoArgs, RunE: c.repair,
-	}
+	repair := subcommand("repair", "Restore functions and triggers that were changed, replaced or dropped", repairHelp,
+		repairExamples, c.repair)
 	c.addLockTimeout(repair)
 	root.AddCommand(c.grantsCommand(), usage.Tree())
 	root.AddCommand(up, status, repair, c.extensionCommand(),
-		&cobra.Command{
-			Use: "print", Short: "Print the SQL of a fresh install, for other migration tools",
-			Long: printHelp, Example: printExamples, Args: cobra.NoArgs, RunE: c.print,
-		},
-		&cobra.Command{
-			Use: "version", Short: "Print the version of this program and of its schema",
-			Long: versionHelp, Example: versionExamples, Args: cobra.NoArgs, RunE: c.version,
-		},
+		subcommand("print", "Print the SQL of a fresh install, for other migration tools", printHelp, printExamples,
+			c.print),
+		subcommand("version", "Print the version of this program and of its schema", versionHelp, versionExamples,
+			c.version),
 	)
 	return root
+}
+
+// subcommand returns a command without arguments.
+func subcommand(name, short, long, example string, run func(*cobra.Command, []string) error) *cobra.Command {
+	return &cobra.Command{Use: name, Short: short, Long: long, Example: example, Args: cobra.NoArgs, RunE: run}
 }
 
 // otherCommands are the words for commands of other programs that install a schema.
@@ -111,11 +107,6 @@ var otherCommands = map[string]string{"install": withoutCommand, "migrate": with
 	"init": withoutCommand}
 
 const withoutCommand = "gw-migrate without a command installs and upgrades the queue"
-
-// noCommand returns an error for the first argument, which is not a command.
-func noCommand(cmd *cobra.Command, args []string) error {
-	return usage.NoArguments(cmd, args, otherCommands)
-}
 
 func (c *command) addUpFlags(cmd *cobra.Command) {
 	cmd.Flags().BoolVar(&c.dryRun, "dry-run", false, "only check, and print what would be done")

@@ -28,10 +28,9 @@ const extensionExamples = `  gw-migrate extension build/extension
   gw-migrate extension --schema jobs --pg-tle build/extension`
 
 func (c *command) extensionCommand() *cobra.Command {
-	cmd := &cobra.Command{
-		Use: "extension DIRECTORY", Short: "Write the files of a PostgreSQL extension",
-		Long: extensionHelp, Example: extensionExamples, Args: cobra.ExactArgs(1), RunE: c.extension,
-	}
+	cmd := subcommand("extension DIRECTORY", "Write the files of a PostgreSQL extension", extensionHelp,
+		extensionExamples, c.extension)
+	cmd.Args = cobra.ExactArgs(1)
 	cmd.Flags().BoolVar(&c.pgTLE, "pg-tle", false, "write one file that registers the extension with pg_tle")
 	return cmd
 }
