@@ -5,7 +5,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io"
 	"log/slog"
 	"os"
 	"os/exec"
@@ -17,14 +16,11 @@ import (
 
 // child is a program that keeps running and processes one job after the other.
 type child struct {
-	cmd       *exec.Cmd
+	process
 	killDelay time.Duration
-	pipes
-	stdin, stdout, stderr *os.File
-	answers               *bufio.Reader
-	ended                 chan struct{} // closed when the process has ended and its stderr was read
-
-	log *slog.Logger // for stderr between jobs
+	stdin     *os.File
+	answers   *bufio.Reader
+	log       *slog.Logger // for stderr between jobs
 
 	mu         sync.Mutex
 	job        *shim.Job // the running job, nil between jobs
@@ -33,36 +29,20 @@ type child struct {
 
 // startChild starts the program of cmd. Its standard streams are set here.
 func startChild(cmd *exec.Cmd, launcher *Launcher, killDelay time.Duration, log *slog.Logger) (*child, error) {
-	c := &child{cmd: cmd, killDelay: killDelay, log: log, ended: make(chan struct{})}
+	c := &child{process: process{cmd: cmd, ended: make(chan struct{})}, killDelay: killDelay, log: log}
+	var stdout, stderr *os.File
 	cmd.Stdin, c.stdin = c.open(true)
-	cmd.Stdout, c.stdout = c.open(false)
-	cmd.Stderr, c.stderr = c.open(false)
-	if err := launcher.start(cmd, &c.pipes); err != nil {
+	cmd.Stdout, stdout = c.open(false)
+	cmd.Stderr, stderr = c.open(false)
+	if err := launcher.start(&c.process); err != nil {
 		return nil, startError(cmd, err)
 	}
-	c.answers = bufio.NewReaderSize(c.stdout, maxReply)
-	go c.follow()
-	return c, nil
-}
-
-// follow reads the child's stderr and waits for its end. Processes in its group are ended with it; processes that
-// have left the group may hold its input and output open no longer than killDelay.
-func (c *child) follow() {
-	read := make(chan struct{})
+	c.answers = bufio.NewReaderSize(stdout, maxReply)
 	go func() {
-		defer close(read)
-		stderr := &lines{emit: c.complain}
-		_, _ = io.Copy(stderr, c.stderr) // ends with the stream or its deadline
-		stderr.flush()
+		c.follow(killDelay, func() { eachLine(stderr, c.complain) })
+		close(c.ended)
 	}()
-	_ = c.cmd.Wait() // c.cmd.ProcessState has the result
-	killGroup(c.cmd)
-	over := time.Now().Add(c.killDelay)
-	_ = c.stdin.SetWriteDeadline(over) // fails only when it is closed
-	_ = c.stdout.SetReadDeadline(over)
-	_ = c.stderr.SetReadDeadline(over)
-	<-read
-	close(c.ended)
+	return c, nil
 }
 
 func (c *child) complain(line string) {
@@ -140,7 +120,7 @@ var errNoAnswer = errors.New("it ended without an answer")
 // withoutAnswer waits for the end of a child that gave no valid answer, and returns the error to store.
 func (c *child) withoutAnswer(ctx context.Context, cause error) error {
 	if errors.Is(cause, errNoAnswer) {
-		await(c.ended, c.killDelay)
+		c.endsWithin(c.killDelay)
 	}
 	killGroup(c.cmd)
 	<-c.ended
@@ -154,10 +134,7 @@ func (c *child) withoutAnswer(ctx context.Context, cause error) error {
 	}
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	if lines := c.stderrTail.String(); lines != "" {
-		message += "\n" + lines
-	}
-	return errors.New(storable(message))
+	return c.stderrTail.after(message)
 }
 
 // stop sends SIGTERM to the child's process group, and SIGKILL after the kill delay.
@@ -165,17 +142,14 @@ func (c *child) stop() {
 	if c.isEnded() {
 		return
 	}
-	askGroup(c.cmd)
-	if !await(c.ended, c.killDelay) {
-		killGroup(c.cmd)
-	}
+	c.terminate(c.killDelay)
 	<-c.ended
 }
 
 // dismiss ends an idle child, first by closing its input.
 func (c *child) dismiss() {
 	_ = c.stdin.Close() // this asks it to end
-	if !await(c.ended, c.killDelay) {
+	if !c.endsWithin(c.killDelay) {
 		c.stop()
 	}
 	c.close()
@@ -186,18 +160,6 @@ func (c *child) isEnded() bool {
 	case <-c.ended:
 		return true
 	default:
-		return false
-	}
-}
-
-// await waits up to d for the end of a process, and reports whether it has ended.
-func await(ended <-chan struct{}, d time.Duration) bool {
-	timer := time.NewTimer(d)
-	defer timer.Stop()
-	select {
-	case <-ended:
-		return true
-	case <-timer.C:
 		return false
 	}
 }

@@ -95,19 +95,17 @@ func (f *Found) walk(root, below string) error {
 func (f *Found) file(root, name string) {
 	full := filepath.Join(root, filepath.FromSlash(name))
 	info, err := os.Stat(full)
-	if err != nil {
+	switch {
+	case err != nil:
 		f.ignore(name, "it cannot be read: "+err.Error())
 		return
-	}
-	if info.IsDir() {
+	case info.IsDir():
 		f.ignore(name, "links to folders are not followed")
 		return
-	}
-	if !info.Mode().IsRegular() {
+	case !info.Mode().IsRegular():
 		f.ignore(name, "not a regular file")
 		return
-	}
-	if !fileName.MatchString(path.Base(name)) {
+	case !fileName.MatchString(path.Base(name)):
 		f.ignore(name, "the name of a task file may contain only letters, digits, _ and -, with dots between them")
 		return
 	}

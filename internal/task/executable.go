@@ -87,14 +87,14 @@ func (e Executable) Run(ctx context.Context, job *shim.Job) error {
 	if errors.Is(err, exec.ErrWaitDelay) {
 		log.WarnContext(ctx, "the task's program has left a process behind that holds its input or output open")
 	}
-	if err := outcome(ctx, cmd, timeout, stderrTail.String()); err != nil {
+	if err := outcome(ctx, cmd, timeout, &stderrTail); err != nil {
 		return err
 	}
 	return result.read(job)
 }
 
 // outcome converts the end of a program to the error to store, nil for success.
-func outcome(ctx context.Context, cmd *exec.Cmd, timeout time.Duration, stderrTail string) error {
+func outcome(ctx context.Context, cmd *exec.Cmd, timeout time.Duration, stderrTail *tail) error {
 	state := cmd.ProcessState
 	if state.Success() {
 		return nil
@@ -103,8 +103,5 @@ func outcome(ctx context.Context, cmd *exec.Cmd, timeout time.Duration, stderrTa
 	if errors.Is(context.Cause(ctx), errTimeout) {
 		message = fmt.Sprintf("timed out after %s, %s", timeout, message)
 	}
-	if stderrTail != "" {
-		message += "\n" + stderrTail
-	}
-	return errors.New(message)
+	return stderrTail.after(message)
 }

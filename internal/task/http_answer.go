@@ -110,13 +110,9 @@ func readAnswer(body io.Reader, most int) (start []byte, err error) {
 
 // answerText returns the beginning of an answer as text that can be stored and read.
 func answerText(start []byte) string {
-	text := string(start)
-	if len(text) > maxAnswerText {
-		end := maxAnswerText
-		for end > 0 && !utf8.RuneStart(text[end]) {
-			end--
-		}
-		text = text[:end] + "\n[truncated]"
+	text, isCut := beginning(string(start), maxAnswerText)
+	if isCut {
+		text += "\n[truncated]"
 	}
 	return strings.TrimSpace(strings.Map(readable, strings.ReplaceAll(storable(text), "\r\n", "\n")))
 }
@@ -141,7 +137,7 @@ const maxRetryAfter = 24 * time.Hour
 // is computed from the answer's Date, so that a wrong clock does not matter, and from now only without a Date.
 func retryAfter(header http.Header, now time.Time) (delay time.Duration, ok bool) {
 	text := strings.TrimSpace(header.Get("Retry-After"))
-	if isNumber(text) {
+	if text != "" && strings.Trim(text, "0123456789") == "" {
 		seconds, err := strconv.ParseInt(text, 10, 64)
 		if err != nil || seconds > int64(maxRetryAfter/time.Second) {
 			return maxRetryAfter, true
@@ -192,8 +188,4 @@ func (c *crowd) reset() {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	c.times = 0
-}
-
-func isNumber(text string) bool {
-	return text != "" && strings.Trim(text, "0123456789") == ""
 }

@@ -5,6 +5,7 @@ import (
 	"os/exec"
 	"runtime"
 	"sync"
+	"time"
 )
 
 // Launcher starts programs that outlive the job for which they were started. The kernel kills a child when the thread
@@ -30,23 +31,66 @@ func NewLauncher() *Launcher {
 // Close ends the thread, and with it all programs that are still running. Nothing can be started afterwards.
 func (l *Launcher) Close() { l.close() }
 
-// start starts a program with its pipes.
-func (l *Launcher) start(cmd *exec.Cmd, with *pipes) error {
-	err := with.err
+// start starts the program of a process with its pipes.
+func (l *Launcher) start(p *process) error {
+	err := p.err
 	if err == nil {
-		ownGroup(cmd)
-		dieWithWorker(cmd)
+		ownGroup(p.cmd)
+		dieWithWorker(p.cmd)
 		done := make(chan error)
-		l.starts <- func() { done <- cmd.Start() }
+		l.starts <- func() { done <- p.cmd.Start() }
 		err = <-done
 	}
-	for _, end := range with.theirs {
+	for _, end := range p.theirs {
 		_ = end.Close() // the program has its own
 	}
 	if err != nil {
-		with.close()
+		p.close()
 	}
 	return err
+}
+
+// process is a program that outlives the job for which it was started.
+type process struct {
+	cmd *exec.Cmd
+	pipes
+	ended chan struct{} // closed when it has ended and its output was read
+}
+
+// follow lets functions read the output until the process has ended. Processes in its group are ended with it;
+// processes that have left the group may hold its input and output open no longer than patience.
+func (p *process) follow(patience time.Duration, readers ...func()) {
+	var reading sync.WaitGroup
+	for _, read := range readers {
+		reading.Go(read)
+	}
+	_ = p.cmd.Wait() // p.cmd.ProcessState has the result
+	killGroup(p.cmd)
+	over := time.Now().Add(patience)
+	for _, end := range p.ours {
+		_ = end.SetDeadline(over) // fails only when it is closed
+	}
+	reading.Wait()
+}
+
+// terminate sends SIGTERM to the process group, and SIGKILL after a delay.
+func (p *process) terminate(killDelay time.Duration) {
+	askGroup(p.cmd)
+	if !p.endsWithin(killDelay) {
+		killGroup(p.cmd)
+	}
+}
+
+// endsWithin waits up to d for the end of the process, and reports whether it has ended.
+func (p *process) endsWithin(d time.Duration) bool {
+	timer := time.NewTimer(d)
+	defer timer.Stop()
+	select {
+	case <-p.ended:
+		return true
+	case <-timer.C:
+		return false
+	}
 }
 
 // pipes are the pipes of a program that is going to start: the ends that it gets, and the worker's.

@@ -11,7 +11,6 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
-	"sync"
 	"time"
 
 	"github.com/gwsql/gw/pkg/shim"
@@ -19,12 +18,11 @@ import (
 
 // nodeProcess is a process of Node.js that runs modules. The mutex of its Node protects the fields that change.
 type nodeProcess struct {
+	process
 	node   *Node
-	cmd    *exec.Cmd
 	bridge string        // the folder with the file of the bridge, which is removed when Node.js has read it
 	lines  chan []byte   // to write
 	quit   chan struct{} // closed when there are no more lines
-	ended  chan struct{} // closed when the process has ended and its output was read
 
 	calls      map[int]*nodeCall
 	last       int  // number of the last call
@@ -52,17 +50,11 @@ type nodeCall struct {
 	abandoned bool
 }
 
-// nodePipes are the pipes of a process, with the worker's ends.
-type nodePipes struct {
-	pipes
-	input, output, prints, errs *os.File
-}
-
 // startNodeProcess starts a process of n, whose mutex is held.
 func startNodeProcess(n *Node) (*nodeProcess, error) {
 	p := &nodeProcess{
-		node: n, lines: make(chan []byte), quit: make(chan struct{}), ended: make(chan struct{}),
-		calls: make(map[int]*nodeCall),
+		process: process{ended: make(chan struct{})},
+		node:    n, lines: make(chan []byte), quit: make(chan struct{}), calls: make(map[int]*nodeCall),
 	}
 	setup, err := jsonLine(nodeStart{n.config.Setup})
 	if err != nil {
@@ -75,13 +67,25 @@ func startNodeProcess(n *Node) (*nodeProcess, error) {
 	p.cmd = exec.Command(n.config.Program.Path, append(n.config.Program.Args, file)...)
 	p.cmd.Dir = n.config.Directory
 	p.cmd.Env = append(os.Environ(), n.config.Env...)
-	pipes := connectNode(p.cmd)
-	if err := n.config.Launcher.start(p.cmd, &pipes.pipes); err != nil {
+	var prints, errs *os.File
+	p.cmd.Stdout, prints = p.open(false)
+	p.cmd.Stderr, errs = p.open(false)
+	third, input := p.open(true) // the file descriptors 3 and 4
+	fourth, output := p.open(false)
+	p.cmd.ExtraFiles = []*os.File{third, fourth}
+	if err := n.config.Launcher.start(&p.process); err != nil {
 		p.removeBridge()
 		return nil, fmt.Errorf("start Node.js: %w", err)
 	}
-	go p.write(pipes.input, setup)
-	go p.follow(pipes)
+	go p.write(input, setup)
+	go func() {
+		p.follow(defaultKillDelay, func() { p.listen(output) },
+			func() { eachLine(prints, p.printing("stdout")) }, func() { eachLine(errs, p.printing("stderr")) })
+		p.removeBridge()
+		n.gone(p)
+		close(p.ended)
+		p.close()
+	}()
 	return p, nil
 }
 
@@ -99,18 +103,6 @@ func (p *nodeProcess) writeBridge() (path string, err error) {
 }
 
 func (p *nodeProcess) removeBridge() { _ = os.RemoveAll(p.bridge) } // a file that remains does no harm
-
-// connectNode makes pipes for stdout, stderr and the file descriptors 3 and 4.
-func connectNode(cmd *exec.Cmd) *nodePipes {
-	var pipes nodePipes
-	var input, output *os.File
-	cmd.Stdout, pipes.prints = pipes.open(false)
-	cmd.Stderr, pipes.errs = pipes.open(false)
-	input, pipes.input = pipes.open(true)
-	output, pipes.output = pipes.open(false)
-	cmd.ExtraFiles = []*os.File{input, output}
-	return &pipes
-}
 
 // write writes lines until there are no more, and then ends the input.
 func (p *nodeProcess) write(input *os.File, setup []byte) {
@@ -141,30 +133,10 @@ func (p *nodeProcess) send(ctx context.Context, line []byte) bool {
 	return false
 }
 
-// follow reads the output of the process and waits for its end. Then it kills the other processes of its group.
-func (p *nodeProcess) follow(pipes *nodePipes) {
-	var readers sync.WaitGroup
-	readers.Go(func() { p.listen(pipes.output) })
-	readers.Go(func() { p.pass(pipes.prints, "stdout") })
-	readers.Go(func() { p.pass(pipes.errs, "stderr") })
-	_ = p.cmd.Wait() // p.cmd.ProcessState has the result
-	killGroup(p.cmd)
-	over := time.Now().Add(defaultKillDelay)
-	for _, end := range []*os.File{pipes.output, pipes.prints, pipes.errs} {
-		_ = end.SetReadDeadline(over) // fails only when it is closed
-	}
-	readers.Wait()
-	p.removeBridge()
-	p.node.gone(p)
-	close(p.ended)
-	pipes.close()
-}
-
-// pass logs output that does not come through the bridge: of Node.js itself, or of a program that a task has started.
-func (p *nodeProcess) pass(from io.Reader, stream string) {
-	out := &lines{emit: func(line string) { p.print(p.node.config.Logger, stream, line) }}
-	_, _ = io.Copy(out, from) // ends with the stream or its deadline
-	out.flush()
+// printing returns a function that logs a line of Node.js itself, or of a program that a task has started: output that
+// does not come through the bridge.
+func (p *nodeProcess) printing(stream string) func(line string) {
+	return func(line string) { p.print(p.node.config.Logger, stream, line) }
 }
 
 // print logs a line. It keeps lines of stderr, which may contain the reason why the process ends.
@@ -283,7 +255,7 @@ func (p *nodeProcess) kill(why string) {
 		p.killed = why
 	}
 	p.node.mu.Unlock()
-	if !await(p.ended, 0) {
+	if !p.endsWithin(0) {
 		killGroup(p.cmd)
 	}
 	<-p.ended
@@ -298,12 +270,8 @@ func (p *nodeProcess) dismiss() {
 	if isFirst {
 		close(p.quit)
 	}
-	if !isStuck && await(p.ended, defaultKillDelay) {
-		return
-	}
-	askGroup(p.cmd)
-	if !await(p.ended, defaultKillDelay) {
-		killGroup(p.cmd)
+	if isStuck || !p.endsWithin(defaultKillDelay) {
+		p.terminate(defaultKillDelay)
 	}
 }
 
@@ -348,9 +316,5 @@ func (c *nodeCall) afterEnd() error {
 			"code", p.exit.code, "other_task", p.exit.job.TaskIdentifier, "other_job_id", p.exit.job.ID)
 		return shim.Snooze(exitDelay)
 	}
-	message := "its Node.js process ended: " + p.describeEnd()
-	if lines := p.stderrTail.String(); lines != "" {
-		message += "\n" + lines
-	}
-	return errors.New(storable(message))
+	return p.stderrTail.after("its Node.js process ended: " + p.describeEnd())
 }

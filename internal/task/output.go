@@ -2,6 +2,8 @@ package task
 
 import (
 	"bytes"
+	"errors"
+	"io"
 	"strings"
 	"unicode/utf8"
 )
@@ -41,6 +43,13 @@ func (l *lines) next() (length, skip int) {
 		length-- // do not split a character
 	}
 	return length, 0
+}
+
+// eachLine calls a function for each line of an output, until the output or its deadline ends.
+func eachLine(from io.Reader, emit func(line string)) {
+	l := &lines{emit: emit}
+	_, _ = io.Copy(l, from)
+	l.flush()
 }
 
 // flush passes on a last line without a line end.
@@ -83,6 +92,25 @@ func (t *tail) add(line string) {
 // String returns the lines, joined by line ends.
 func (t *tail) String() string {
 	return strings.Join(t.lines, "\n")
+}
+
+// after returns the error to store: a message, followed by the lines.
+func (t *tail) after(message string) error {
+	if lines := t.String(); lines != "" {
+		message += "\n" + lines
+	}
+	return errors.New(storable(message))
+}
+
+// beginning returns up to most bytes of a text, and whether the text is longer. It does not split a character.
+func beginning(text string, most int) (start string, isCut bool) {
+	if len(text) <= most {
+		return text, false
+	}
+	for most > 0 && !utf8.RuneStart(text[most]) {
+		most--
+	}
+	return text[:most], true
 }
 
 // storable replaces what the type text cannot hold: bytes that are not UTF-8, and the zero byte.

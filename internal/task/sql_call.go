@@ -8,7 +8,6 @@ import (
 	"log/slog"
 	"strings"
 	"time"
-	"unicode/utf8"
 
 	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/pgconn"
@@ -142,20 +141,13 @@ func (e *databaseError) Error() string {
 	for _, part := range []struct{ name, text string }{
 		{"DETAIL", e.Detail}, {"HINT", e.Hint}, {"CONTEXT", e.Where},
 	} {
-		if part.text != "" {
-			fmt.Fprintf(&b, "\n%s: %s", part.name, shortened(part.text))
+		text, isCut := beginning(part.text, maxErrorPart)
+		if isCut {
+			text += "…"
+		}
+		if text != "" {
+			fmt.Fprintf(&b, "\n%s: %s", part.name, text)
 		}
 	}
 	return b.String()
-}
-
-func shortened(text string) string {
-	if len(text) <= maxErrorPart {
-		return text
-	}
-	end := maxErrorPart
-	for end > 0 && !utf8.RuneStart(text[end]) {
-		end--
-	}
-	return text[:end] + "…"
 }
