@@ -2,12 +2,15 @@ package gwotel
 
 import (
 	"context"
+	"errors"
+	"fmt"
 
 	"go.opentelemetry.io/otel/attribute"
 	"go.opentelemetry.io/otel/codes"
 	"go.opentelemetry.io/otel/trace"
 
 	"github.com/gwsql/gw/internal/guard"
+	"github.com/gwsql/gw/internal/sqlstate"
 	"github.com/gwsql/gw/pkg/shim"
 )
 
@@ -96,4 +99,20 @@ func note(span trace.Span, err error) {
 		span.SetStatus(codes.Error, guard.Text(err))
 		span.SetAttributes(errorType(err))
 	}
+}
+
+// errorType returns the attribute error.type, which has few values: the SQLSTATE of an error of the database, otherwise
+// the type of the innermost error.
+func errorType(err error) attribute.KeyValue {
+	if code := guard.Ask("", func() string { return sqlstate.Of(err) }); code != "" {
+		return attribute.String("error.type", code)
+	}
+	innermost := func() error {
+		inner := err
+		for next := errors.Unwrap(inner); next != nil; next = errors.Unwrap(inner) {
+			inner = next
+		}
+		return inner
+	}
+	return attribute.String("error.type", fmt.Sprintf("%T", guard.Ask(err, innermost)))
 }

@@ -1,11 +1,15 @@
 package gwotel
 
 import (
+	"context"
 	"strconv"
 
 	"go.opentelemetry.io/otel"
 	"go.opentelemetry.io/otel/attribute"
+	"go.opentelemetry.io/otel/propagation"
 	"go.opentelemetry.io/otel/trace"
+
+	"github.com/gwsql/gw/pkg/shim"
 )
 
 // Config configures the tracing of jobs. Its zero value is valid.
@@ -45,4 +49,27 @@ func messaging(operation, task string) []attribute.KeyValue {
 
 func messageID(id int64) attribute.KeyValue {
 	return attribute.String("messaging.message.id", strconv.FormatInt(id, 10))
+}
+
+// Propagator returns a propagator for clients and workers that uses p, or the global propagator at the time of each
+// call if p is nil. The global one does nothing until the program sets it, for example to propagation.TraceContext{}.
+func Propagator(p propagation.TextMapPropagator) shim.Propagator { return propagator{p} }
+
+type propagator struct{ of propagation.TextMapPropagator }
+
+func (p propagator) current() propagation.TextMapPropagator {
+	if p.of == nil {
+		return otel.GetTextMapPropagator()
+	}
+	return p.of
+}
+
+func (p propagator) Inject(ctx context.Context) map[string]string {
+	carrier := propagation.MapCarrier{}
+	p.current().Inject(ctx, carrier)
+	return carrier
+}
+
+func (p propagator) Extract(ctx context.Context, carried map[string]string) context.Context {
+	return p.current().Extract(ctx, propagation.MapCarrier(carried))
 }

@@ -11,6 +11,7 @@ import (
 
 	"github.com/jackc/pgx/v5"
 
+	"github.com/gwsql/gw/internal/rows"
 	"github.com/gwsql/gw/pkg/shim"
 )
 
@@ -48,37 +49,37 @@ type Match struct {
 // Pass the transaction that adds the job, before it ends. A pool has no transaction, so nothing is found on a pool.
 func RequireEnqueued(tb TB, db shim.DB, task string, match *Match) *shim.JobInfo {
 	tb.Helper()
-	return requireOne(tb, pgxReader{db}, task, match)
+	return requireOne(tb, pgxReader(db), task, match)
 }
 
 // RequireEnqueuedSQL is [RequireEnqueued] for database/sql.
 func RequireEnqueuedSQL(tb TB, db shim.SQLDB, task string, match *Match) *shim.JobInfo {
 	tb.Helper()
-	return requireOne(tb, sqlReader{db}, task, match)
+	return requireOne(tb, sqlReader(db), task, match)
 }
 
 // RequireNotEnqueued fails the test if the transaction of db has added a job of a task that match describes.
 func RequireNotEnqueued(tb TB, db shim.DB, task string, match *Match) {
 	tb.Helper()
-	requireNone(tb, pgxReader{db}, task, match)
+	requireNone(tb, pgxReader(db), task, match)
 }
 
 // RequireNotEnqueuedSQL is [RequireNotEnqueued] for database/sql.
 func RequireNotEnqueuedSQL(tb TB, db shim.SQLDB, task string, match *Match) {
 	tb.Helper()
-	requireNone(tb, sqlReader{db}, task, match)
+	requireNone(tb, sqlReader(db), task, match)
 }
 
 // Enqueued returns the jobs of a task that match describes and that the transaction of db has added, oldest first.
 func Enqueued(tb TB, db shim.DB, task string, match *Match) []*shim.JobInfo {
 	tb.Helper()
-	return infos(find(tb, pgxReader{db}, task, match).matching)
+	return infos(find(tb, pgxReader(db), task, match).matching)
 }
 
 // EnqueuedSQL is [Enqueued] for database/sql.
 func EnqueuedSQL(tb TB, db shim.SQLDB, task string, match *Match) []*shim.JobInfo {
 	tb.Helper()
-	return infos(find(tb, sqlReader{db}, task, match).matching)
+	return infos(find(tb, sqlReader(db), task, match).matching)
 }
 
 func requireOne(tb TB, db reader, task string, match *Match) *shim.JobInfo {
@@ -159,7 +160,7 @@ func find(tb TB, db reader, task string, match *Match) (result found) {
 func addedBy(ctx context.Context, db reader, schema string) ([]added, error) {
 	schema = cmp.Or(schema, "graphile_worker")
 	var jobs []added
-	err := db.each(ctx, func(scan func(...any) error) error {
+	err := db.Each(ctx, func(scan func(...any) error) error {
 		job := added{info: &shim.JobInfo{}}
 		err := scan(&job.info.ID, (*[]byte)(&job.payload))
 		jobs = append(jobs, job)
@@ -245,4 +246,18 @@ func infos(jobs []added) (infos []*shim.JobInfo) {
 		infos = append(infos, job.info)
 	}
 	return infos
+}
+
+// reader is a database handle of pgx or of database/sql, and the client on it.
+type reader struct {
+	rows.Database
+	client func(shim.ClientConfig) *shim.Client
+}
+
+func pgxReader(db shim.DB) reader {
+	return reader{rows.OfPgx(db), func(cfg shim.ClientConfig) *shim.Client { return shim.NewClient(db, cfg) }}
+}
+
+func sqlReader(db shim.SQLDB) reader {
+	return reader{rows.OfSQL(db), func(cfg shim.ClientConfig) *shim.Client { return shim.NewSQLClient(db, cfg) }}
 }
