@@ -20,7 +20,7 @@ func (m *Migrator) classifyGraphile(ctx context.Context, tx pgx.Tx, e evidence, 
 	ledger, err := m.readLedger(ctx, tx)
 	if isCode(err, "42703") {
 		status.State = Foreign
-		status.Refusal = m.refuseForeign([]string{"a table migrations that is not Graphile Worker's"})
+		status.Refusal = m.refuseForeign("a table migrations that is not Graphile Worker's")
 		return nil
 	}
 	if err != nil {
@@ -92,19 +92,15 @@ func (m *Migrator) plan(ledger ledger, status *Status) {
 	status.Pending[0].SQL, status.Pending[0].Adopted = "select", true
 	switch {
 	case ledger.isRust():
-		status.Warnings = append(status.Warnings,
-			fmt.Sprintf("the table migrations of schema %s, at %d, seems to be that of "+
-				"Graphile Worker's port to Rust: nothing is written to it", m.quoted(), ledger.newest()))
+		status.warn("the table migrations of schema %s, at %d, seems to be that of Graphile Worker's port to Rust: "+
+			"nothing is written to it", m.quoted(), ledger.newest())
 	case ledger.newest() > graphile.Revision:
-		status.Warnings = append(status.Warnings,
-			fmt.Sprintf("schema %s is at revision %d of Graphile Worker, which this "+
-				"program does not know; as nothing since %d is marked as breaking, it goes on",
-				m.quoted(), ledger.newest(), graphile.Revision))
+		status.warn("schema %s is at revision %d of Graphile Worker, which this program does not know; as nothing "+
+			"since %d is marked as breaking, it goes on", m.quoted(), ledger.newest(), graphile.Revision)
 	}
 	for _, o := range status.Objects {
 		if o.Origin == Unknown {
-			status.Warnings = append(status.Warnings, fmt.Sprintf("%s is not as Graphile Worker makes it; ours "+
-				"takes the place of those that it has", o))
+			status.warn("%s is not as Graphile Worker makes it; ours takes the place of those that it has", o)
 		}
 	}
 	m.planFunctions(ledger, status)
@@ -122,11 +118,14 @@ func (m *Migrator) planFunctions(ledger ledger, status *Status) {
 		return
 	}
 	if ledger.newest() == oldestRevision {
-		status.Warnings = append(status.Warnings,
-			"Node workers older than 0.17 will refuse to start from now on, and those "+
-				"that run stop with exit code 57")
+		status.warn("Node workers older than 0.17 will refuse to start from now on, and those that run stop with " +
+			"exit code 57")
 	}
 	status.prepend(functionsVersion, m.recordRevisions(ledger.newest()+1))
+}
+
+func (s *Status) warn(format string, args ...any) {
+	s.Warnings = append(s.Warnings, fmt.Sprintf(format, args...))
 }
 
 // prepend puts SQL before that of a pending migration, in its transaction.

@@ -149,11 +149,8 @@ func (m *Migrator) refuseGrant(status Status) *Refusal {
 	if refusal := m.refuseRepair(status); refusal != nil || status.State != Behind {
 		return refusal
 	}
-	return &Refusal{
-		Reason:  ReasonAbsent,
-		Problem: fmt.Sprintf("schema %s is at version %d of %d", m.quoted(), status.Installed, status.Available),
-		WayOut:  "bring it up to date by gw-migrate first",
-	}
+	return refuse(ReasonAbsent, "bring it up to date by gw-migrate first",
+		"schema %s is at version %d of %d", m.quoted(), status.Installed, status.Available)
 }
 
 // explainGrant adds a remedy to an error of the server.

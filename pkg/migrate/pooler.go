@@ -101,11 +101,17 @@ func (m *Migrator) preflight(ctx context.Context, conn *pgx.Conn, state State) (
 	}
 	switch {
 	case standby:
-		return refuseStandby(), nil
+		return refuse(ReasonReadOnly,
+			"connect to its primary; target_session_attrs=read-write finds it among several hosts",
+			"the server is a hot standby"), nil
 	case readOnly:
-		return refuseReadOnly(), nil
+		return refuse(ReasonReadOnly,
+			"connect as a role that may write, or set PGOPTIONS='-c default_transaction_read_only=off'",
+			"the session is read-only (default_transaction_read_only is on)"), nil
 	case state == Absent && !mayCreate:
-		return m.refusePrivilege(user, database), nil
+		return refuse(ReasonPrivilege,
+			fmt.Sprintf("let the database's owner run: create schema %s authorization %s", m.quoted(), quote(user)),
+			"role %s may not create schema %s in database %s", quote(user), m.quoted(), quote(database)), nil
 	}
 	return m.findPooler(ctx, conn)
 }

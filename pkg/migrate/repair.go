@@ -46,8 +46,8 @@ func (m *Migrator) restore(ctx context.Context, conn *pgx.Conn, status Status) (
 	if !slices.ContainsFunc(status.Objects, func(o Object) bool { return o.plainName() == "repair" }) {
 		return nil, nil
 	}
-	rows, _ := conn.Query(ctx, "select r.what || ': ' || r.lost from "+m.qualified("repair")+"() as r") // CollectRows returns the error
-	restored, err := pgx.CollectRows(rows, pgx.RowTo[string])
+	restored, err := collect(ctx, conn, pgx.RowTo[string],
+		"select r.what || ': ' || r.lost from "+m.qualified("repair")+"() as r")
 	if err != nil {
 		return nil, fmt.Errorf("restore rows: %w", err)
 	}

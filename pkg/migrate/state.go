@@ -215,7 +215,7 @@ func (m *Migrator) classify(ctx context.Context, tx pgx.Tx, e evidence) (Status,
 		err = m.classifyGraphile(ctx, tx, e, &status)
 	case len(e.objects) > 0:
 		status.State = Foreign
-		status.Refusal = m.refuseForeign(e.objects)
+		status.Refusal = m.refuseForeign(e.objects...)
 	default:
 		status.State = Empty
 	}
@@ -248,8 +248,7 @@ func (m *Migrator) classifyOurs(ctx context.Context, tx pgx.Tx, e evidence, stat
 		return fmt.Errorf("read version: %w", err)
 	}
 	if len(versions) != 1 || versions[0] < 0 {
-		status.Refusal = m.refuseHalfMade(fmt.Sprintf("its table %s holds %v instead of one version", versionTable,
-			versions))
+		status.Refusal = m.refuseHalfMade("its table %s holds %v instead of one version", versionTable, versions)
 		return nil
 	}
 	status.Installed = versions[0]
@@ -259,7 +258,7 @@ func (m *Migrator) classifyOurs(ctx context.Context, tx pgx.Tx, e evidence, stat
 	case e.isGraphile():
 		return m.classifyGraphile(ctx, tx, e, status)
 	case len(e.objects) > 0:
-		status.Refusal = m.refuseHalfMade("it is at version 0 but already has " + enumerate(e.objects))
+		status.Refusal = m.refuseHalfMade("it is at version 0 but already has %s", enumerate(e.objects))
 		return nil
 	default:
 		status.State = Empty
@@ -271,8 +270,8 @@ func (m *Migrator) classifyOurs(ctx context.Context, tx pgx.Tx, e evidence, stat
 		wanted = append(wanted, installedTable)
 	}
 	if missing := slices.DeleteFunc(wanted, e.has); len(missing) > 0 {
-		status.Refusal = m.refuseHalfMade(fmt.Sprintf("it is at version %d but has no table %s",
-			status.Installed, enumerate(missing)))
+		status.Refusal = m.refuseHalfMade("it is at version %d but has no table %s", status.Installed,
+			enumerate(missing))
 		return nil
 	}
 	if status.Refusal, err = m.refuseRenamed(ctx, tx); err != nil || status.Refusal != nil {
@@ -294,11 +293,9 @@ func (m *Migrator) refuseRenamed(ctx context.Context, tx pgx.Tx) (*Refusal, erro
 		name, _, ends := strings.Cut(rest, "._gw_namespace()'")
 		if name = strings.ReplaceAll(name, "''", "'"); isOurs && ends && name != m.quoted() &&
 			name != m.schema { // plain tern may have the name without quotes
-			return &Refusal{
-				Reason:  ReasonHalfMade,
-				Problem: fmt.Sprintf("schema %s is the renamed schema %s, which its functions name", m.quoted(), name),
-				WayOut:  fmt.Sprintf("rename it back: alter schema %s rename to %s", m.quoted(), name),
-			}, nil
+			return refuse(ReasonHalfMade,
+				fmt.Sprintf("rename it back: alter schema %s rename to %s", m.quoted(), name),
+				"schema %s is the renamed schema %s, which its functions name", m.quoted(), name), nil
 		}
 	}
 	return nil, nil
@@ -320,8 +317,8 @@ func (m *Migrator) classifyInstalled(ctx context.Context, tx pgx.Tx, e evidence,
 		return err
 	}
 	if status.Installed >= functionsVersion {
-		status.Warnings = append(status.Warnings, warnLacking(status.Roles)...)
-		status.Warnings = append(status.Warnings, warnUnpinned(status.Unpinned)...)
+		status.warnLacking()
+		status.warnUnpinned()
 	}
 
 	switch {
@@ -351,8 +348,8 @@ func (m *Migrator) readInstalled(ctx context.Context, tx pgx.Tx, e evidence, sta
 		return err
 	}
 	if changed := status.Changed(); len(changed) > 0 {
-		status.Warnings = append(status.Warnings, fmt.Sprintf("%d of the functions and triggers in schema %s "+
-			"are not ours; gw-migrate status lists them, gw-migrate repair puts ours back", len(changed), m.quoted()))
+		status.warn("%d of the functions and triggers in schema %s are not ours; gw-migrate status lists them, "+
+			"gw-migrate repair puts ours back", len(changed), m.quoted())
 	}
 	return nil
 }
@@ -369,9 +366,9 @@ func (m *Migrator) classifyNewer(ctx context.Context, tx pgx.Tx, status *Status)
 		status.Refusal = m.refuseNewer(status.Installed, newest, status.Available)
 		return nil
 	}
-	status.Warnings = append(status.Warnings, fmt.Sprintf("schema %s is at version %d, newer than this program, which is for %d; "+
+	status.warn("schema %s is at version %d, newer than this program, which is for %d; "+
 		"no version since is marked as breaking, so this program works with it and leaves it as it is",
-		m.quoted(), status.Installed, status.Available))
+		m.quoted(), status.Installed, status.Available)
 	return nil
 }
 

@@ -38,28 +38,28 @@ func (m *Migrator) planPaths(status *Status) {
 	case RefusePaths:
 		status.Refusal = m.refuseUnpinned(status.Unpinned)
 	case KeepPaths:
-		status.Warnings = append(status.Warnings, warnUnpinned(status.Unpinned)...)
+		status.warnUnpinned()
 	case SetPaths:
 		var statements strings.Builder
 		for _, u := range status.Unpinned {
 			if !u.MayAlter {
-				status.Refusal = m.refuseAlter(u)
+				status.Refusal = refuse(ReasonPaths, "its owner has to run: "+u.Statement,
+					"%s, which has no search_path of its own and belongs to another role", u)
 				return
 			}
 			fmt.Fprintf(&statements, "%s;\n", u.Statement)
-			status.Warnings = append(status.Warnings, fmt.Sprintf("%s; its search_path will be set by: %s", u,
-				u.Statement))
+			status.warn("%s; its search_path will be set by: %s", u, u.Statement)
 		}
 		status.prepend(functionsVersion, statements.String())
 	}
 }
 
-func warnUnpinned(unpinned []Unpinned) (warnings []string) {
-	for _, u := range unpinned {
-		warnings = append(warnings, fmt.Sprintf("%s, which has no search_path of its own and runs with the one of the queue's "+
-			"functions; qualify the names in it, or run: %s", u, u.Statement))
+// warnUnpinned warns of functions that run without a search_path of their own.
+func (s *Status) warnUnpinned() {
+	for _, u := range s.Unpinned {
+		s.warn("%s, which has no search_path of its own and runs with the one of the queue's functions; qualify the "+
+			"names in it, or run: %s", u, u.Statement)
 	}
-	return warnings
 }
 
 func (m *Migrator) refuseUnpinned(unpinned []Unpinned) *Refusal {
@@ -67,22 +67,12 @@ func (m *Migrator) refuseUnpinned(unpinned []Unpinned) *Refusal {
 	for _, u := range unpinned {
 		callers, statements = append(callers, u.String()), append(statements, u.Statement)
 	}
-	return &Refusal{
-		Reason: ReasonPaths,
-		Problem: fmt.Sprintf("tables of schema %s call functions that have no search_path of their own: %s; they would run with "+
-			"the one of the queue's functions, pg_catalog and pg_temp, and fail on names without a schema",
-			m.quoted(), enumerate(callers)),
-		WayOut: fmt.Sprintf("gw-migrate --function-paths=set gives them one, with: %s; if every name in them has a schema, "+
-			"--function-paths=keep leaves them unchanged", strings.Join(statements, "; ")),
-	}
-}
-
-func (m *Migrator) refuseAlter(u Unpinned) *Refusal {
-	return &Refusal{
-		Reason:  ReasonPaths,
-		Problem: fmt.Sprintf("%s, which has no search_path of its own and belongs to another role", u),
-		WayOut:  fmt.Sprintf("its owner has to run: %s", u.Statement),
-	}
+	wayOut := fmt.Sprintf("gw-migrate --function-paths=set gives them one, with: %s; if every name in them has a "+
+		"schema, --function-paths=keep leaves them unchanged", strings.Join(statements, "; "))
+	return refuse(ReasonPaths, wayOut,
+		"tables of schema %s call functions that have no search_path of their own: %s; they would run with the one of "+
+			"the queue's functions, pg_catalog and pg_temp, and fail on names without a schema",
+		m.quoted(), enumerate(callers))
 }
 
 // A Role is a role other than the owner with rights to the table of jobs that this program has not granted, such as the
@@ -105,15 +95,6 @@ func (r Role) writes() bool {
 	})
 }
 
-// remedy returns the statements that grant the role the rights that it lacks.
-func (r Role) remedy() string {
-	var statements []string
-	for _, right := range r.Lacks {
-		statements = append(statements, fmt.Sprintf("grant %s to %s", right, r.Name))
-	}
-	return strings.Join(statements, "; ")
-}
-
 // Shared returns the roles to which Up grants the rights that they need to call the functions that replace those of
 // Graphile Worker.
 func (s Status) Shared() []Role {
@@ -123,12 +104,13 @@ func (s Status) Shared() []Role {
 	return slices.DeleteFunc(slices.Clone(s.Roles), func(r Role) bool { return !r.writes() })
 }
 
-func warnLacking(roles []Role) (warnings []string) {
-	for _, r := range roles {
+// warnLacking warns of roles that cannot call the functions, with the statements that grant what they need.
+func (s *Status) warnLacking() {
+	for _, r := range s.Roles {
 		if len(r.Lacks) > 0 {
-			warnings = append(warnings, fmt.Sprintf("role %s lacks rights that it needs to call add_job and the other functions; "+
-				"run: %s", r.Name, r.remedy()))
+			suffix := " to " + r.Name
+			s.warn("role %s lacks rights that it needs to call add_job and the other functions; run: grant %s", r.Name,
+				strings.Join(r.Lacks, suffix+"; grant ")+suffix)
 		}
 	}
-	return warnings
 }
