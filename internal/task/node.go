@@ -79,7 +79,7 @@ func (n *Node) Load(m NodeModule) {
 		}
 	}
 	process := n.processes[0]
-	line, err := jsonLine(nodeLoad{Task: m.Task, Path: m.Path})
+	line, err := jsonLine(map[string]any{"load": m.Task, "path": m.Path})
 	if err == nil {
 		go process.send(context.Background(), line)
 	}
@@ -96,7 +96,7 @@ func (n *Node) Run(ctx context.Context, m NodeModule, job *shim.Job) error {
 		return err
 	}
 	defer n.release(call)
-	line, err := jsonLine(nodeRun{Call: call.number, Path: m.Path, Job: newNodeJob(job)})
+	line, err := jsonLine(map[string]any{"call": call.number, "path": m.Path, "job": newNodeJob(job)})
 	if err != nil {
 		return err
 	}
@@ -117,7 +117,8 @@ func (n *Node) Run(ctx context.Context, m NodeModule, job *shim.Job) error {
 func (n *Node) abort(ctx context.Context, call *nodeCall, killDelay time.Duration) error {
 	over, cancel := context.WithTimeout(context.Background(), killDelay)
 	defer cancel()
-	if line, err := jsonLine(nodeAbort{Call: call.number, Reason: context.Cause(ctx).Error()}); err == nil {
+	abort := map[string]any{"abort": call.number, "reason": context.Cause(ctx).Error()}
+	if line, err := jsonLine(abort); err == nil {
 		call.process.send(over, line)
 	}
 	select {

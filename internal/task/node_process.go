@@ -56,7 +56,7 @@ func startNodeProcess(n *Node) (*nodeProcess, error) {
 		process: process{ended: make(chan struct{})},
 		node:    n, lines: make(chan []byte), quit: make(chan struct{}), calls: make(map[int]*nodeCall),
 	}
-	setup, err := jsonLine(nodeStart{n.config.Setup})
+	setup, err := jsonLine(map[string]any{"setup": n.config.Setup})
 	if err != nil {
 		return nil, fmt.Errorf("start Node.js: %w", err)
 	}

@@ -86,26 +86,6 @@ func newNodeJob(job *shim.Job) nodeJob {
 	return j
 }
 
-// The messages to the bridge.
-type (
-	nodeStart struct {
-		Setup NodeSetup `json:"setup"`
-	}
-	nodeLoad struct {
-		Task string `json:"load"`
-		Path string `json:"path"`
-	}
-	nodeRun struct {
-		Call int     `json:"call"`
-		Path string  `json:"path"`
-		Job  nodeJob `json:"job"`
-	}
-	nodeAbort struct {
-		Call   int    `json:"abort"`
-		Reason string `json:"reason"`
-	}
-)
-
 // nodeMessage is a message of the bridge. The first field that is set determines its kind.
 type nodeMessage struct {
 	Ready  bool    `json:"ready"`
