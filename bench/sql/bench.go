@@ -1,8 +1,14 @@
+// Command sql measures the SQL functions side by side with hand-written SQL and with Node's Graphile Worker, each on
+// the same private server in the same run, and writes a report in Markdown. README.md describes what is measured and
+// how.
 package main
 
 import (
 	"context"
 	"io"
+	"os"
+	"os/signal"
+	"syscall"
 
 	"github.com/gwsql/gw/bench/internal/harness"
 	"github.com/gwsql/gw/bench/internal/nodejs"
@@ -67,4 +73,10 @@ func open(ctx context.Context, h *harness.Bench) (*bench, error) {
 	}
 	b.node = node(recorded)
 	return b, nil
+}
+
+func main() {
+	ctx, cancel := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
+	defer cancel()
+	os.Exit(run(ctx, os.Args[1:], os.Stdout, os.Stderr))
 }

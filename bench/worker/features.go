@@ -8,6 +8,56 @@ import (
 	"github.com/gwsql/gw/bench/internal/subject"
 )
 
+// keptBudget is the minimum speed of jobs whose task is kept, as a multiple of that of jobs of which nothing is kept.
+const keptBudget = 0.75
+
+// keptScenario runs jobs that do nothing, of a task that is kept and of one that is not. It compares ours with itself.
+func keptScenario(ctx context.Context, b *bench) error {
+	const none, kept = "nothing is kept", "the task is kept"
+	jobs := b.Scale(burndownJobs)
+	found, err := b.burnOurs(ctx, []namedLoad{{none, load{jobs: jobs}}, {kept, load{jobs: jobs, kept: true}}})
+	if err != nil {
+		return err
+	}
+	ratio := found[kept].speed.Over(found[none].speed)
+	t := report.Table{{"case", "jobs", "jobs/s", "to nothing kept"}}
+	t.Add(none, fmt.Sprint(jobs), found[none].speed.Number(), "")
+	t.Add(kept, fmt.Sprint(jobs), found[kept].speed.Number(), ratio.Ratio())
+	b.result("burn-down: a kept task / nothing kept", ratio.Ratio(), fmt.Sprintf("at least %v", keptBudget),
+		ratio.AtLeast(keptBudget))
+	b.Note("Ready jobs of one task, from the first start of a handler until no row is left; without payloads and results.")
+	b.Table(t)
+	return nil
+}
+
+const stepsJobs = 20_000
+
+// stepsScenario runs jobs of steps that do nothing but are saved. It compares ours with itself.
+func stepsScenario(ctx context.Context, b *bench) error {
+	jobs := b.Scale(stepsJobs)
+	all := []namedLoad{
+		{"no steps", load{jobs: jobs}},
+		{"one step", load{jobs: jobs, order: subject.Order{Steps: 1}}},
+		{"five steps", load{jobs: jobs, order: subject.Order{Steps: 5}}},
+		{"five steps in one transaction", load{jobs: jobs, order: subject.Order{Steps: 5, InTx: true}}},
+	}
+	none := all[0]
+	found, err := b.burnOurs(ctx, all)
+	if err != nil {
+		return err
+	}
+	b.Note("Ready jobs of one task, from the first start of a handler until no row is left. The steps do nothing; each is " +
+		"saved by a statement, and before the first one the worker reads which are saved.")
+	t := report.Table{{"jobs", "number", "jobs/s", "steps/s", "time to that of no steps"}}
+	for _, c := range all {
+		f := found[c.name]
+		t.Add(c.name, fmt.Sprint(jobs), f.speed.Number(), fmt.Sprintf("%.0f", f.speed.Median()*float64(c.order.Steps)),
+			found[none.name].speed.Over(f.speed).Ratio())
+	}
+	b.Table(t)
+	return nil
+}
+
 const (
 	// txBudget is the minimum speed of handlers that are given the transaction and do not use it, as a multiple of that
 	// of others.
