@@ -10,12 +10,10 @@ import (
 	"regexp"
 	"slices"
 	"strconv"
-	"strings"
 
 	"github.com/jackc/pgx/v5/pgconn"
 
 	"github.com/gwsql/gw/internal/operate"
-	"github.com/gwsql/gw/internal/statement"
 )
 
 // jobAct is an action of an operator on jobs.
@@ -95,25 +93,6 @@ func (q *request) findJobAct(name string) (jobAct, error) {
 	return jobAct{}, errNoPage
 }
 
-// formPages are the pages that ask for confirmation.
-var formPages = map[string]pageFunc{
-	"/jobs/{id}/act":   confirmJobs,
-	"/jobs/{id}/copy":  confirmCopy,
-	"/jobs/act":        confirmJobs,
-	"/operations":      operationPage,
-	"/workers/unlock":  confirmUnlock,
-	"/workers/drain":   confirmDrain,
-	"/remedy":          confirmRemedy,
-	"/settings/set":    confirmSetting,
-	"/recurring/act":   confirmRecurring,
-	"/pause":           confirmPause,
-	"/resume":          confirmResume,
-	"/limits/open":     confirmOpen,
-	"/limits/set":      confirmLimit,
-	"/limits/drop":     confirmDrop,
-	"/limits/override": confirmOverride,
-}
-
 // outcome is what an action has done, as a sentence, and the path of the page that shows it.
 type outcome struct{ to, did string }
 
@@ -121,30 +100,46 @@ type outcome struct{ to, did string }
 // the user has typed.
 type actionFunc func(ctx context.Context, c *Console, q *request, form url.Values) (outcome, error)
 
-// actions are the actions of POST requests, by their paths.
-var actions = map[string]actionFunc{
-	"/jobs/{id}/act":   actOnJobs,
-	"/jobs/{id}/copy":  addCopy,
-	"/jobs/act":        actOnJobs,
-	"/operations/stop": stopOperation,
-	"/workers/unlock":  unlockWorker,
-	"/workers/drain":   drainWorker,
-	"/remedy":          runRemedy,
-	"/settings/set":    setSetting,
-	"/recurring/act":   actOnRecurring,
-	"/pause":           pause,
-	"/resume":          resume,
-	"/limits/open":     open,
-	"/limits/set":      setLimit,
-	"/limits/drop":     dropLimit,
-	"/limits/override": overrideLane,
+// form is an action of an operator with the page that asks for confirmation.
+type form struct {
+	needs string     // the function of the queue by which the action acts; empty: ask and act find out
+	ask   pageFunc   // nil without a page
+	act   actionFunc // nil for a page without an action of its own
+}
+
+// forms are the forms by their paths.
+var forms = map[string]form{
+	"/jobs/{id}/act":   {"", confirmJobs, actOnJobs},
+	"/jobs/{id}/copy":  {"copy_job", confirmCopy, addCopy},
+	"/jobs/act":        {"", confirmJobs, actOnJobs},
+	"/operations":      {"", operationPage, nil},
+	"/operations/stop": {"", nil, stopOperation},
+	"/workers/unlock":  {"force_unlock_workers", confirmUnlock, unlockWorker},
+	"/workers/drain":   {"drain_worker", confirmDrain, drainWorker},
+	"/remedy":          {"doctor", confirmRemedy, runRemedy},
+	"/settings/set":    {"set_setting", confirmSetting, setSetting},
+	"/recurring/act":   {"", confirmRecurring, actOnRecurring},
+	"/pause":           {"pause", confirmPause, pause},
+	"/resume":          {"resume", confirmResume, resume},
+	"/limits/open":     {"open_lane", confirmOpen, open},
+	"/limits/set":      {"set_limit", confirmLimit, setLimit},
+	"/limits/drop":     {"drop_limit", confirmDrop, dropLimit},
+	"/limits/override": {"override_lane", confirmOverride, overrideLane},
+}
+
+// page is the page of the form, for viewers who may act.
+func (f form) page(ctx context.Context, c *Console, q *request) (*view, error) {
+	if err := q.needs(f.needs); err != nil {
+		return nil, err
+	}
+	return f.ask(ctx, c, q)
 }
 
 // mostForm limits the body of a form in bytes.
 const mostForm = 1 << 20
 
-// action returns the handler of an action.
-func (c *Console) action(act actionFunc, form pageFunc) http.HandlerFunc {
+// action returns the handler of the action of a form.
+func (c *Console) action(f form) http.HandlerFunc {
 	return func(w http.ResponseWriter, r *http.Request) {
 		q, err := c.newRequest(r, r.URL.Path, r.PathValue("id"))
 		if err == nil && !q.acts {
@@ -157,11 +152,14 @@ func (c *Console) action(act actionFunc, form pageFunc) http.HandlerFunc {
 		var done outcome
 		if err == nil {
 			q.typed = r.PostForm
-			done, err = act(r.Context(), c, q, r.PostForm)
+			err = q.needs(f.needs)
+		}
+		if err == nil {
+			done, err = f.act(r.Context(), c, q, r.PostForm)
 		}
 		c.forget()
 		if err != nil {
-			c.refuse(w, r, q, form, err)
+			c.refuse(w, r, q, f, err)
 			return
 		}
 		if done.did != "" {
@@ -172,12 +170,12 @@ func (c *Console) action(act actionFunc, form pageFunc) http.HandlerFunc {
 }
 
 // refuse answers a form with its page, what was typed, and the error; with the error alone if there is no such page.
-func (c *Console) refuse(w http.ResponseWriter, r *http.Request, q *request, form pageFunc, err error) {
-	if q == nil || q.typed == nil || form == nil {
+func (c *Console) refuse(w http.ResponseWriter, r *http.Request, q *request, f form, err error) {
+	if q == nil || q.typed == nil || f.ask == nil {
 		c.fail(w, r, q, err)
 		return
 	}
-	v, formErr := form(r.Context(), c, q)
+	v, formErr := f.page(r.Context(), c, q)
 	if formErr != nil {
 		c.fail(w, r, q, err)
 		return
@@ -298,7 +296,7 @@ func actOnJobs(ctx context.Context, c *Console, q *request, form url.Values) (ou
 	if err != nil {
 		return outcome{}, err
 	}
-	value := func(field string) any { return statement.OrNull(strings.TrimSpace(form.Get(field))) }
+	value := func(field string) any { return typed(form, field) }
 	if act.Name == "reschedule" && value("in") == nil && value("priority") == nil {
 		return outcome{}, statusError{http.StatusBadRequest, "Give a time or a priority."}
 	}

@@ -176,15 +176,6 @@ func number(values url.Values, name string) int64 {
 	return n
 }
 
-// idArray writes ids as an array that PostgreSQL reads.
-func idArray(ids []int64) string {
-	text := make([]string, len(ids))
-	for i, id := range ids {
-		text[i] = strconv.FormatInt(id, 10)
-	}
-	return "{" + strings.Join(text, ",") + "}"
-}
-
 // term is a word of the search box with a name: name:value, or name:"value with spaces".
 var term = regexp.MustCompile(`(?:^|\s)(state|task|queue|key|error|worker|payload\.[^\s:]+):("(?:[^"]*)"|\S+)`)
 

@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/gwsql/gw/internal/inspect"
+	"github.com/gwsql/gw/internal/rows"
 )
 
 const (
@@ -221,7 +222,7 @@ func (c *Console) pageOf(ctx context.Context, may rights, hit found) (list jobLi
 		       case when pg_catalog.pg_column_size(j.payload) operator(pg_catalog.<=) $3::integer then j.payload::text end as payload
 		  from S.show_jobs($1::bigint[]) as j
 		 order by j.id desc`
-	args := []any{idArray(hit.IDs), errorsCut, mostPreview}
+	args := []any{rows.IDArray(hit.IDs), errorsCut, mostPreview}
 	if !may["show_jobs"] {
 		query, args = `select j.* from S.jobs_without_data($1::bigint[]) as j order by j.id desc`, args[:1]
 	}
@@ -281,7 +282,7 @@ func (c *Console) why(ctx context.Context, id int64) (answer[inspect.Why], error
 
 // readJob returns one job, with the beginning of its payload if the role may see it.
 func (c *Console) readJob(ctx context.Context, may rights, id int64) (answer[job], error) {
-	key, ids := fmt.Sprintf("job %d", id), idArray([]int64{id})
+	key, ids := fmt.Sprintf("job %d", id), rows.IDArray([]int64{id})
 	if may["show_jobs"] {
 		return readCached[job](ctx, c, key, `
 			select j.id, j.state, j.task_identifier, j.queue_name, j.key, j.priority, j.run_at, j.attempts, j.max_attempts,
@@ -356,7 +357,7 @@ func (c *Console) servePayload(w http.ResponseWriter, r *http.Request) {
 	var jobs answer[job]
 	if err == nil {
 		jobs, err = read[job](r.Context(), c.store, `
-			select j.task_identifier, j.payload::text as payload from S.show_jobs($1::bigint[]) as j`, idArray([]int64{q.id}))
+			select j.task_identifier, j.payload::text as payload from S.show_jobs($1::bigint[]) as j`, rows.IDArray([]int64{q.id}))
 	}
 	if err == nil && len(jobs.Rows) == 0 {
 		err = statusError{http.StatusNotFound, fmt.Sprintf("There is no job %d.", q.id)}

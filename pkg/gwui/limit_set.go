@@ -75,9 +75,6 @@ func numeral(n *int64) string {
 }
 
 func confirmLimit(ctx context.Context, c *Console, q *request) (*view, error) {
-	if err := q.needs("set_limit"); err != nil {
-		return nil, err
-	}
 	name := q.query.Get("limit")
 	l, err := c.aLimit(ctx, name)
 	if err != nil {
@@ -156,9 +153,6 @@ func lines(text string) (found []string) {
 
 // setLimit changes the limit that the query names, or adds the one whose name was typed.
 func setLimit(ctx context.Context, c *Console, q *request, form url.Values) (outcome, error) {
-	if err := q.needs("set_limit"); err != nil {
-		return outcome{}, err
-	}
 	n, err := numbers(form, "max_running", "total_running", "rate", "burst")
 	if err != nil {
 		return outcome{}, err
@@ -181,17 +175,16 @@ func setLimit(ctx context.Context, c *Console, q *request, form url.Values) (out
 	if isNew {
 		did = "Added the limit " + printable(name) + "."
 	}
-	get := func(name string) any { return statement.OrNull(strings.TrimSpace(form.Get(name))) }
 	return outcome{backTo(q.query, "limits"), did}, c.once(ctx, q, `
 		select 1 as one
 		  from S.set_limit($1::text, $2::text[], $3::text, $4::bigint::integer, $5::bigint::integer, $6::bigint::integer,
 		                   $7::text::interval, $8::bigint::integer, $9::boolean, $10::text::interval) as s`,
-		name, lines(form.Get("tasks")), statement.OrNull(entered(form, "by", known.By)), n[0], n[1], n[2], get("per"), n[3],
-		form.Get("fair") != "", get("strict"))
+		name, lines(form.Get("tasks")), statement.OrNull(entered(form, "by", known.By)), n[0], n[1], n[2], typed(form, "per"), n[3],
+		form.Get("fair") != "", typed(form, "strict"))
 }
 
 func confirmDrop(_ context.Context, _ *Console, q *request) (*view, error) {
-	t, err := q.limit("drop_limit")
+	t, err := q.limit()
 	if err != nil {
 		return nil, err
 	}
@@ -201,7 +194,7 @@ func confirmDrop(_ context.Context, _ *Console, q *request) (*view, error) {
 }
 
 func dropLimit(ctx context.Context, c *Console, q *request, _ url.Values) (outcome, error) {
-	t, err := q.limit("drop_limit")
+	t, err := q.limit()
 	if err != nil {
 		return outcome{}, err
 	}
@@ -209,7 +202,7 @@ func dropLimit(ctx context.Context, c *Console, q *request, _ url.Values) (outco
 }
 
 func confirmOverride(ctx context.Context, c *Console, q *request) (*view, error) {
-	t, err := q.lane("override_lane")
+	t, err := q.lane()
 	if err != nil {
 		return nil, err
 	}
@@ -257,7 +250,7 @@ func (c *Console) widths(ctx context.Context, l limit, key string) (inspect.Widt
 
 // overrideLane gives a lane numbers of its own. Those that are the limit's follow the limit.
 func overrideLane(ctx context.Context, c *Console, q *request, form url.Values) (outcome, error) {
-	t, err := q.lane("override_lane")
+	t, err := q.lane()
 	if err != nil {
 		return outcome{}, err
 	}
@@ -282,7 +275,7 @@ func overrideLane(ctx context.Context, c *Console, q *request, form url.Values) 
 	if err != nil {
 		return outcome{}, err
 	}
-	per := statement.OrNull(strings.TrimSpace(own.Get("per")))
+	per := typed(own, "per")
 	return outcome{backTo(q.query, "limits"), "Changed the numbers of " + printable(t.String()) + "."}, c.once(ctx, q, `
 		select 1 as one
 		  from S.override_lane($1::text, $2::text, $3::bigint::integer, $4::bigint::integer, $5::text::interval, $6::bigint::integer) as o`,
@@ -290,7 +283,7 @@ func overrideLane(ctx context.Context, c *Console, q *request, form url.Values) 
 }
 
 func confirmOpen(_ context.Context, _ *Console, q *request) (*view, error) {
-	t, err := q.limit("open_lane")
+	t, err := q.limit()
 	if err != nil {
 		return nil, err
 	}
@@ -301,16 +294,16 @@ func confirmOpen(_ context.Context, _ *Console, q *request) (*view, error) {
 }
 
 func open(ctx context.Context, c *Console, q *request, _ url.Values) (outcome, error) {
-	t, err := q.limit("open_lane")
+	t, err := q.limit()
 	if err != nil {
 		return outcome{}, err
 	}
 	return outcome{backTo(q.query, "limits"), "Opened " + printable(t.String()) + "."}, c.once(ctx, q, `select o.opened from S.open_lane($1::text, $2::text) as o (opened)`, t.Limit, t.Lane)
 }
 
-// limit returns the limit, or its lane, that the query names, if the viewer may act on it by a function.
-func (q *request) limit(function string) (target, error) {
-	t, err := q.target(function)
+// limit returns the limit, or its lane, that the query names.
+func (q *request) limit() (target, error) {
+	t, err := q.target()
 	if err == nil && t.Limit == "" {
 		err = errNoPage
 	}
@@ -318,8 +311,8 @@ func (q *request) limit(function string) (target, error) {
 }
 
 // lane does the same for a lane, and returns an error if the target is not a lane.
-func (q *request) lane(function string) (target, error) {
-	t, err := q.limit(function)
+func (q *request) lane() (target, error) {
+	t, err := q.limit()
 	if err == nil && t.Lane == nil {
 		err = errNoPage
 	}

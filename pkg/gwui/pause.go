@@ -149,15 +149,11 @@ func pauseFields(reason string) []field {
 	}
 }
 
-// target returns the target that the query names, if the viewer may act on it by a function.
-func (q *request) target(function string) (target, error) {
-	if err := q.needs(function); err != nil {
-		return target{}, err
-	}
+// target returns the target that the query names.
+func (q *request) target() (target, error) {
 	t := target{Task: q.query.Get("task"), Queue: q.query.Get("queue"), Limit: q.query.Get("limit")}
 	if q.query.Has("lane") {
-		lane := q.query.Get("lane")
-		t.Lane = &lane
+		t.Lane = new(q.query.Get("lane"))
 	}
 	if t == (target{}) && q.query.Get("all") == "" {
 		return t, statusError{http.StatusBadRequest, "The request does not name what to pause or to resume."}
@@ -170,10 +166,10 @@ func (q *request) ask(verb string, t target) question {
 	return question{Title: verb + " " + printable(t.String()), Button: verb, Back: template.URL(backTo(q.query, "limits"))}
 }
 
-// askAbout returns the target that the query names, the pauses in force, and the page that asks for confirmation of a call of
-// a function for it.
-func (c *Console) askAbout(ctx context.Context, q *request, function, verb string) (t target, paused pauses, d question, err error) {
-	if t, err = q.target(function); err != nil {
+// askAbout returns the target that the query names, the pauses in force, and the page that asks for confirmation of an act on
+// the target.
+func (c *Console) askAbout(ctx context.Context, q *request, verb string) (t target, paused pauses, d question, err error) {
+	if t, err = q.target(); err != nil {
 		return t, paused, d, err
 	}
 	paused, err = c.pauses(ctx, q)
@@ -181,7 +177,7 @@ func (c *Console) askAbout(ctx context.Context, q *request, function, verb strin
 }
 
 func confirmPause(ctx context.Context, c *Console, q *request) (*view, error) {
-	t, paused, d, err := c.askAbout(ctx, q, "pause", "Pause")
+	t, paused, d, err := c.askAbout(ctx, q, "Pause")
 	if err != nil {
 		return nil, err
 	}
@@ -197,23 +193,22 @@ func confirmPause(ctx context.Context, c *Console, q *request) (*view, error) {
 }
 
 func pause(ctx context.Context, c *Console, q *request, form url.Values) (outcome, error) {
-	t, err := q.target("pause")
+	t, err := q.target()
 	if err != nil {
 		return outcome{}, err
 	}
-	get := func(name string) any { return statement.OrNull(strings.TrimSpace(form.Get(name))) }
-	if get("for") != nil && get("until") != nil {
+	if typed(form, "for") != nil && typed(form, "until") != nil {
 		return outcome{}, statusError{http.StatusBadRequest, "Give one end, not two."}
 	}
 	return outcome{backTo(q.query, "limits"), "Paused " + printable(t.String()) + "."}, c.once(ctx, q, `
 		select 1 as one
 		  from S.pause($1::text, $2::text, $3::text, $4::text, $5::text,
 		               coalesce($6::text::timestamptz, pg_catalog.now() operator(pg_catalog.+) $7::text::interval)) as p`,
-		append(t.arguments(), storable.Arg(get("reason")), get("until"), get("for"))...)
+		append(t.arguments(), storable.Arg(typed(form, "reason")), typed(form, "until"), typed(form, "for"))...)
 }
 
 func confirmResume(ctx context.Context, c *Console, q *request) (*view, error) {
-	t, paused, d, err := c.askAbout(ctx, q, "resume", "Resume")
+	t, paused, d, err := c.askAbout(ctx, q, "Resume")
 	if err != nil {
 		return nil, err
 	}
@@ -237,7 +232,7 @@ func (p pauseRow) told(now time.Time, zone *time.Location) string {
 }
 
 func resume(ctx context.Context, c *Console, q *request, _ url.Values) (outcome, error) {
-	t, err := q.target("resume")
+	t, err := q.target()
 	if err != nil {
 		return outcome{}, err
 	}

@@ -67,18 +67,20 @@ func (q *request) filled(fields []field) []field {
 	return fields
 }
 
-// needs returns an error unless the viewer may act by a function.
+// typed returns what the user has typed into a field of a form, nil for nothing.
+func typed(form url.Values, name string) any {
+	return statement.OrNull(strings.TrimSpace(form.Get(name)))
+}
+
+// needs returns an error unless the viewer may act by a function; an empty name is none.
 func (q *request) needs(function string) error {
-	if !q.Can(function) {
+	if function != "" && !q.Can(function) {
 		return statusError{http.StatusForbidden, "You do not have the right to do this."}
 	}
 	return nil
 }
 
 func confirmCopy(_ context.Context, _ *Console, q *request) (*view, error) {
-	if err := q.needs("copy_job"); err != nil {
-		return nil, err
-	}
 	return q.asks("jobs", question{
 		Title: "Add a copy",
 		Text: fmt.Sprintf("A job with the task, payload, queue, priority and flags of job %d is added, due now and with all attempts. "+
@@ -89,9 +91,6 @@ func confirmCopy(_ context.Context, _ *Console, q *request) (*view, error) {
 
 // addCopy adds a copy of a job, and returns the page of the copy.
 func addCopy(ctx context.Context, c *Console, q *request, _ url.Values) (outcome, error) {
-	if err := q.needs("copy_job"); err != nil {
-		return outcome{}, err
-	}
 	done, err := once[struct {
 		ID int64 `json:"id"`
 	}](ctx, c, q, `select r.id from S.copy_job($1::bigint) as r (id)`, q.id)
@@ -105,9 +104,6 @@ func addCopy(ctx context.Context, c *Console, q *request, _ url.Values) (outcome
 }
 
 func confirmUnlock(ctx context.Context, c *Console, q *request) (*view, error) {
-	if err := q.needs("force_unlock_workers"); err != nil {
-		return nil, err
-	}
 	id := q.query.Get("worker")
 	held, err := read[worker](ctx, c.store, workerQuery, id) // as it is now, not as it was some seconds ago
 	if err != nil {
@@ -134,9 +130,6 @@ func confirmUnlock(ctx context.Context, c *Console, q *request) (*view, error) {
 }
 
 func unlockWorker(ctx context.Context, c *Console, q *request, _ url.Values) (outcome, error) {
-	if err := q.needs("force_unlock_workers"); err != nil {
-		return outcome{}, err
-	}
 	id := q.query.Get("worker")
 	err := c.once(ctx, q, `select 1 as one from S.force_unlock_workers(array[$1::text]) as f`, id)
 	return outcome{backTo(q.query, "workers"), "Freed the jobs and queues of the worker " + printable(id) + "."}, err
@@ -146,9 +139,6 @@ func unlockWorker(ctx context.Context, c *Console, q *request, _ url.Values) (ou
 func (q *request) drains() bool { return q.query.Get("undo") == "" }
 
 func confirmDrain(_ context.Context, _ *Console, q *request) (*view, error) {
-	if err := q.needs("drain_worker"); err != nil {
-		return nil, err
-	}
 	d := question{
 		Title: "Drain", Button: "Drain", Back: template.URL(backTo(q.query, "workers")),
 		Text: fmt.Sprintf("The worker %s claims no more jobs from its next heartbeat on, and goes on with those that it has. "+
@@ -162,9 +152,6 @@ func confirmDrain(_ context.Context, _ *Console, q *request) (*view, error) {
 }
 
 func drainWorker(ctx context.Context, c *Console, q *request, _ url.Values) (outcome, error) {
-	if err := q.needs("drain_worker"); err != nil {
-		return outcome{}, err
-	}
 	id := q.query.Get("worker")
 	done, err := once[struct {
 		IsKnown bool `json:"is_known"`
@@ -180,9 +167,6 @@ func drainWorker(ctx context.Context, c *Console, q *request, _ url.Values) (out
 }
 
 func confirmSetting(ctx context.Context, c *Console, q *request) (*view, error) {
-	if err := q.needs("set_setting"); err != nil {
-		return nil, err
-	}
 	known, err := c.settings(ctx)
 	if err != nil {
 		return nil, err
@@ -199,12 +183,9 @@ func confirmSetting(ctx context.Context, c *Console, q *request) (*view, error) 
 }
 
 func setSetting(ctx context.Context, c *Console, q *request, form url.Values) (outcome, error) {
-	if err := q.needs("set_setting"); err != nil {
-		return outcome{}, err
-	}
 	name := q.query.Get("name")
 	set, err := once[setting](ctx, c, q, `select s.value from S.set_setting($1::text, $2::text) as s (value)`,
-		name, statement.OrNull(strings.TrimSpace(form.Get("value"))))
+		name, typed(form, "value"))
 	if err != nil || len(set.Rows) != 1 {
 		return outcome{}, err
 	}

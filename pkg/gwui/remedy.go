@@ -50,9 +50,6 @@ func remedyOf(f inspect.Finding) url.Values {
 
 // findRemedy returns the finding that a request names, as it is now.
 func (c *Console) findRemedy(ctx context.Context, q *request) (f inspect.Finding, err error) {
-	if err := q.needs("doctor"); err != nil {
-		return f, err
-	}
 	found, err := read[inspect.Finding](ctx, c.store, doctorQuery, doctorPages)
 	if err != nil {
 		return f, err
