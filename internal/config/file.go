@@ -128,7 +128,6 @@ func (r *reader) setting(file *File, e entry, key Key, dir string) {
 	}
 }
 
-// timeOrZero returns a time, which may be 0.
 func (r *reader) timeOrZero(e entry) time.Duration {
 	if token := e.value; token != nil && token.GetToken().Value == "0" {
 		return 0

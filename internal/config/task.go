@@ -88,7 +88,6 @@ func (r *reader) tasks(file *File, e entry, dir string) {
 	}
 }
 
-// task reads one task.
 func (r *reader) task(e entry, dir string) Task {
 	task := Task{Name: e.name, Position: e.at}
 	entries := r.entries(e.value, r.valueAt(e), "task "+e.name)

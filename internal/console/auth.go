@@ -104,7 +104,6 @@ func (p *passwords) ask(next http.Handler) http.Handler {
 	})
 }
 
-// viewer returns the user of a request.
 func (p *passwords) viewer(r *http.Request) (gwui.Viewer, error) {
 	name, _, _ := r.BasicAuth()
 	return gwui.Viewer{Name: name}, nil

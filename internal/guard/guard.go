@@ -119,7 +119,6 @@ type handler struct {
 	once *sync.Once // for all handlers that were made of one
 }
 
-// report reports the first fault of the handler.
 func (h *handler) report(fault error) {
 	if fault != nil {
 		h.once.Do(func() {

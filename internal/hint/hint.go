@@ -81,7 +81,6 @@ func createdb(message string) string {
 	return "createdb"
 }
 
-// shortError is an error with a shorter text.
 type shortError struct {
 	text string
 	error

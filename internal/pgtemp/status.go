@@ -75,7 +75,6 @@ func (s *status) tell() {
 	}
 }
 
-// clear removes the status line from the terminal.
 func (s *status) clear() {
 	if s.shown {
 		fmt.Fprint(s.out, clearLine)
@@ -91,7 +90,6 @@ func (s *status) Write(lines []byte) (int, error) {
 	return s.out.Write(lines)
 }
 
-// set sets the current step.
 func (s *status) set(doing string) {
 	if s == nil {
 		return

@@ -120,7 +120,6 @@ func readSource(folder string) (source, error) {
 	return files, readSQL(folder, func(path, text string) { files[path] = text })
 }
 
-// functions returns the functions that the files create.
 func (s source) functions() map[string]function {
 	all := make(map[string]function)
 	for _, text := range s {

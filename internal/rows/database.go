@@ -21,7 +21,6 @@ type Database interface {
 // askEncoding returns the encoding of the database. Texts with characters that it may lack are sent after it is known.
 const askEncoding = "select pg_catalog.getdatabaseencoding()::pg_catalog.text"
 
-// pgxDB is a handle of pgx.
 type pgxDB interface {
 	Query(ctx context.Context, sql string, args ...any) (pgx.Rows, error)
 }
@@ -90,7 +89,6 @@ func checkEncoding(db pgxDB) error {
 	return nil
 }
 
-// sqlDB is a handle of database/sql.
 type sqlDB interface {
 	QueryContext(ctx context.Context, query string, args ...any) (*sql.Rows, error)
 }

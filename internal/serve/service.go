@@ -13,7 +13,6 @@ import (
 	"github.com/gwsql/gw/pkg/shim"
 )
 
-// service serves one task.
 type service struct {
 	made  config.Task // its settings
 	task  shim.Task

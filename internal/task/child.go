@@ -102,7 +102,6 @@ func (c *child) exchange(request []byte, job *shim.Job) (reply, error) {
 	}
 }
 
-// read reads a line of the child.
 func (c *child) read(id int64) (reply, error) {
 	line, err := c.answers.ReadSlice('\n')
 	switch {

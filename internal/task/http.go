@@ -19,7 +19,6 @@ import (
 	"github.com/gwsql/gw/pkg/shim"
 )
 
-// defaultHTTPTimeout is the default of HTTP.Timeout.
 const defaultHTTPTimeout = time.Minute
 
 // HTTP serves a task with requests to an HTTP server.
@@ -80,7 +79,6 @@ func (h HTTP) Handler() (shim.Handler, error) {
 	return p.run, nil
 }
 
-// poster sends jobs.
 type poster struct {
 	HTTP
 	target urlTemplate

@@ -64,7 +64,6 @@ func parseURLTemplate(text string, holdsSecret bool) (urlTemplate, error) {
 	return t, errors.Join(problems...)
 }
 
-// expand returns the URL for a job.
 func (t *urlTemplate) expand(job *shim.Job) (*url.URL, error) {
 	if t.fixed != nil {
 		target := *t.fixed

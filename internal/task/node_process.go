@@ -34,7 +34,6 @@ type nodeProcess struct {
 	killed     string    // why it was killed
 }
 
-// nodeExit is a call of process.exit.
 type nodeExit struct {
 	code int
 	job  *shim.Job // the job that called it, nil if that is not known
@@ -168,7 +167,6 @@ func (p *nodeProcess) listen(output io.Reader) {
 	}
 }
 
-// handle acts on a message of the bridge.
 func (p *nodeProcess) handle(m *nodeMessage) {
 	n, log := p.node, p.logger(m.Call)
 	switch {
@@ -275,7 +273,6 @@ func (p *nodeProcess) dismiss() {
 	}
 }
 
-// describeEnd returns how the process ended.
 func (p *nodeProcess) describeEnd() string {
 	switch {
 	case p.killed != "":

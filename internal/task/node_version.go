@@ -15,7 +15,6 @@ import (
 // oldestNode is the oldest major version of Node.js that runs the bridge.
 const oldestNode = 18
 
-// nodeVersionTimeout is the timeout of node --version.
 const nodeVersionTimeout = 30 * time.Second
 
 // ErrNoNode means that there is no Node.js in $PATH.

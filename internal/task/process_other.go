@@ -16,7 +16,6 @@ func askGroup(cmd *exec.Cmd) {
 	_ = cmd.Process.Kill() // fails only when it has ended
 }
 
-// killGroup kills the command.
 func killGroup(cmd *exec.Cmd) {
 	_ = cmd.Process.Kill() // fails only when it has ended
 }

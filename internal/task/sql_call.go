@@ -28,7 +28,6 @@ type caller struct {
 	log     *slog.Logger
 }
 
-// one calls the function for a job.
 func (c *caller) one(ctx context.Context, tx pgx.Tx, job *shim.Job) error {
 	args := []any{string(job.Payload)}
 	if c.keeps {

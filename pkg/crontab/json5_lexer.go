@@ -32,7 +32,6 @@ func (l *json5Lexer) emit(plain string, origin int) {
 	}
 }
 
-// emitString appends a string.
 func (l *json5Lexer) emitString(value string, origin int) {
 	text, _ := json.Marshal(value) // encoding a string does not fail
 	l.emit(string(text), origin)
@@ -100,7 +99,6 @@ func (l *json5Lexer) bracket(r rune) {
 	}
 }
 
-// comment skips a comment.
 func (l *json5Lexer) comment() *json5Error {
 	l.read()
 	switch l.peek() {

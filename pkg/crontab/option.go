@@ -102,7 +102,6 @@ func (l *line) parseOption(item *Item, given givenOption) {
 	}
 }
 
-// givenOption is an option of a line.
 type givenOption struct {
 	key, value  string
 	name        string // the key, in our spelling

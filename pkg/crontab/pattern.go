@@ -13,7 +13,6 @@ import (
 // has no line and column numbers and stops at the first error. A table of patterns in tests/cron_patterns.json tests
 // that both have the same grammar and messages.
 
-// field describes a field of a pattern.
 type field struct {
 	name      string
 	low, high float64

@@ -72,7 +72,6 @@ type spot struct {
 	Text     string
 }
 
-// measure is what a chart measures.
 type measure struct {
 	unit string
 	tell func(float64) string
@@ -148,7 +147,6 @@ func (c *Console) charts(ctx context.Context, q *request) (chartsData, error) {
 	}}, nil
 }
 
-// isEmpty reports whether no line has a value.
 func (c chart) isEmpty() bool {
 	return !slices.ContainsFunc(c.Lines, func(l chartLine) bool { return l.Path+l.Dots != "" })
 }
@@ -196,7 +194,6 @@ func orNaN(v *float64, none float64) float64 {
 	return *v
 }
 
-// amount formats a number of jobs.
 func amount(v float64) string { return thousands(int64(math.Round(v))) }
 
 // rate formats a number per second.

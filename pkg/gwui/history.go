@@ -78,7 +78,6 @@ type historyFilterData struct {
 	Tasks    []string
 }
 
-// historyData is a page of the history.
 type historyData struct {
 	answer[attempt]
 	Filter historyFilter
@@ -143,7 +142,6 @@ func (c *Console) keptTasks(ctx context.Context) (answer[keptTask], error) {
 		 limit 500`)
 }
 
-// listHistory returns a page of the matching records.
 func (c *Console) listHistory(ctx context.Context, f historyFilter, from position) (historyData, error) {
 	key := fmt.Sprintf("list history %s %s", from, f.Conditions().Query())
 	outcome := f.Outcome

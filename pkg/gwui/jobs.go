@@ -67,7 +67,6 @@ func (j job) WhenAt() inspect.Moment {
 	}
 }
 
-// jobList is a page of jobs.
 type jobList struct {
 	Filter    filter
 	Jobs      []job
@@ -187,7 +186,6 @@ func (f filter) countsIn(tasks named[task]) *inspect.Counts {
 	return all
 }
 
-// listJobs returns a page of the matching jobs.
 func (c *Console) listJobs(ctx context.Context, q *request, f filter) (jobList, error) {
 	below := number(q.query, "below")
 	key := fmt.Sprintf("jobs %d %s", below, f.Conditions().Query())

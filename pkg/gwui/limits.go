@@ -37,7 +37,6 @@ func (l limit) LanesBy() string {
 // Target returns the target of a pause of the limit.
 func (l limit) Target() target { return target{Limit: l.Name} }
 
-// limitsData are the limits and the pauses.
 type limitsData struct {
 	answer[limit]
 	Pauses pauses

@@ -146,7 +146,6 @@ func workersPage(_ context.Context, c *Console, q *request) (*view, error) {
 	}}, nil
 }
 
-// workers returns a page of the workers.
 func (c *Console) workers(ctx context.Context, after string) (named[worker], error) {
 	return listNames(ctx, c, "workers", `select w.* from S.list_workers($1::text, $2::integer) as w order by w.worker_id`,
 		after, worker.name)
@@ -253,7 +252,6 @@ func (a pastAct) About() mention {
 // Who returns the user, or the role if there is none.
 func (a pastAct) Who() string { return cmp.Or(a.Actor, a.Role) }
 
-// told returns the act as text.
 func (a pastAct) told() string {
 	text := fmt.Sprintf("%s by %s", a.Act, printable(a.Who()))
 	if a.Subject != "" {
@@ -262,7 +260,6 @@ func (a pastAct) told() string {
 	return text
 }
 
-// auditData is a page of acts.
 type auditData struct {
 	answer[pastAct]
 	Filter auditFilter

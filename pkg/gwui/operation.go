@@ -49,7 +49,6 @@ type operation struct {
 	progress progress
 }
 
-// progress is the progress of an operation.
 type progress struct {
 	Done, Skipped, Looked int
 	Reasons               []operate.Outcome // the first few
@@ -71,7 +70,6 @@ func (s *operations) get(id string) *operation {
 	return s.known[id]
 }
 
-// start begins an operation.
 func (s *operations) start(c *Console, o *operation, may rights) {
 	o.ID, o.ended = rand.Text(), make(chan struct{})
 	var ctx context.Context
@@ -202,7 +200,6 @@ func (o *operation) step(ctx context.Context, c *Console, ids []int64) (err erro
 	}
 }
 
-// changeOnce changes jobs in one transaction.
 func (o *operation) changeOnce(ctx context.Context, c *Console, ids []int64) error {
 	var outcomes []operate.Outcome
 	audit := auditOf(o.Viewer)

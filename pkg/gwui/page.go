@@ -26,7 +26,6 @@ import (
 	"github.com/gwsql/gw/internal/sqlstate"
 )
 
-// request is a request for a page.
 type request struct {
 	preferences
 	path   string // in the console, with its leading slash
@@ -70,7 +69,6 @@ func (q *request) With(name, value string) template.URL {
 	return template.URL(values.Encode())
 }
 
-// view is a page.
 type view struct {
 	Title  string
 	Nav    string // the path of its entry in the navigation
@@ -124,7 +122,6 @@ var errLate = errors.New("not read yet")
 // pageFunc returns a page, or an error if the request asks for something that does not exist.
 type pageFunc func(ctx context.Context, c *Console, q *request) (*view, error)
 
-// statusError is an error with its HTTP status.
 type statusError struct {
 	status int
 	text   string
@@ -178,7 +175,6 @@ var navigation = []navEntry{
 	{"help", "Help", "h", "Console", nil},
 }
 
-// navGroup is a group of entries.
 type navGroup struct {
 	Title   string
 	Entries []navEntry
@@ -232,7 +228,6 @@ func (c *Console) page(find pageFunc) http.HandlerFunc {
 	}
 }
 
-// show writes a page.
 func (c *Console) show(w http.ResponseWriter, r *http.Request, q *request, v *view) {
 	var b bytes.Buffer
 	templates, err := c.templatesIn(q.zone)
@@ -248,7 +243,6 @@ func (c *Console) show(w http.ResponseWriter, r *http.Request, q *request, v *vi
 	write(w, r, cmp.Or(v.Status, http.StatusOK), b.Bytes())
 }
 
-// write writes an answer.
 func write(w http.ResponseWriter, r *http.Request, status int, content []byte) {
 	packed := compressed(w, r)
 	w.WriteHeader(status)
@@ -429,7 +423,6 @@ func (c *Console) statusOf(r *http.Request, err error) int {
 	return http.StatusServiceUnavailable
 }
 
-// fail answers a request with an error.
 func (c *Console) fail(w http.ResponseWriter, r *http.Request, q *request, err error) {
 	v := &view{Title: "Not shown", Nav: "none", Status: c.statusOf(r, err)}
 	if q == nil {

@@ -125,7 +125,6 @@ type rights map[string]bool
 // rightsFresh is how long rights are kept. If a page offers an action that the role may not take, the database refuses it.
 const rightsFresh = 10 * time.Second
 
-// knownRights are rights, and when they were read.
 type knownRights struct {
 	may rights
 	at  time.Time

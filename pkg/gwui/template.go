@@ -153,7 +153,6 @@ func absolute(m inspect.Moment, zone *time.Location) string {
 	return m.Show(func(t time.Time) string { return clock(t, zone) })
 }
 
-// clock formats a time in a zone.
 func clock(t time.Time, zone *time.Location) string {
 	return t.In(zone).Format("2006-01-02 15:04:05 MST")
 }

@@ -14,7 +14,6 @@ import (
 	"github.com/gwsql/gw/internal/connection"
 )
 
-// lockPolicy configures how long migrations wait for locks.
 type lockPolicy struct {
 	timeout time.Duration // per attempt
 	tries   int           // per migration

@@ -377,7 +377,6 @@ type querier interface {
 	Query(ctx context.Context, sql string, args ...any) (pgx.Rows, error)
 }
 
-// collect returns the rows of a query.
 func collect[T any](ctx context.Context, db querier, to pgx.RowToFunc[T], query string, args ...any) ([]T, error) {
 	rows, _ := db.Query(ctx, query, args...) // CollectRows returns the error
 	return pgx.CollectRows(rows, to)
