@@ -355,7 +355,8 @@ func (c *Console) servePayload(w http.ResponseWriter, r *http.Request) {
 	var jobs answer[job]
 	if err == nil {
 		jobs, err = read[job](r.Context(), c.store, `
-			select j.task_identifier, j.payload::text as payload from S.show_jobs($1::bigint[]) as j`, rows.IDArray([]int64{q.id}))
+			select j.task_identifier, j.payload::text as payload from S.show_jobs($1::bigint[]) as j`,
+			rows.IDArray([]int64{q.id}))
 	}
 	if err == nil && len(jobs.Rows) == 0 {
 		err = statusError{http.StatusNotFound, fmt.Sprintf("There is no job %d.", q.id)}

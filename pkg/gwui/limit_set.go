@@ -179,8 +179,8 @@ func setLimit(ctx context.Context, c *Console, q *request, form url.Values) (out
 		select 1 as one
 		  from S.set_limit($1::text, $2::text[], $3::text, $4::bigint::integer, $5::bigint::integer, $6::bigint::integer,
 		                   $7::text::interval, $8::bigint::integer, $9::boolean, $10::text::interval) as s`,
-		name, lines(form.Get("tasks")), statement.OrNull(entered(form, "by", known.By)), n[0], n[1], n[2], typed(form, "per"), n[3],
-		form.Get("fair") != "", typed(form, "strict"))
+		name, lines(form.Get("tasks")), statement.OrNull(entered(form, "by", known.By)), n[0], n[1], n[2],
+		typed(form, "per"), n[3], form.Get("fair") != "", typed(form, "strict"))
 }
 
 func confirmDrop(_ context.Context, _ *Console, q *request) (*view, error) {

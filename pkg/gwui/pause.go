@@ -166,9 +166,11 @@ func (q *request) ask(verb string, t target) question {
 	return question{Title: verb + " " + printable(t.String()), Button: verb, Back: template.URL(backTo(q.query, "limits"))}
 }
 
-// askAbout returns the target that the query names, the pauses in force, and the page that asks for confirmation of an act on
-// the target.
-func (c *Console) askAbout(ctx context.Context, q *request, verb string) (t target, paused pauses, d question, err error) {
+// askAbout returns the target that the query names, the pauses in force, and the page that asks for confirmation of an
+// act on it.
+func (c *Console) askAbout(ctx context.Context, q *request, verb string) (
+	t target, paused pauses, d question, err error,
+) {
 	if t, err = q.target(); err != nil {
 		return t, paused, d, err
 	}
