@@ -125,7 +125,7 @@ func (w *olderWorker) work() {
 
 // claim claims jobs, and says that the worker falls asleep if there are none.
 func (w *olderWorker) claim() (jobs []claimed) {
-	rows, err := w.pool.Query(w.t.Context(), w.statement("fall_asleep", 5), w.id, []string{"note"}, 4, 0.01, nil)
+	rows, err := w.pool.Query(w.t.Context(), w.statement("fall_asleep", 5), w.id, []string{"note"}, 4, nil, 0.01)
 	if err != nil {
 		w.t.Errorf("%s claims: %v", w.id, err)
 		return nil
