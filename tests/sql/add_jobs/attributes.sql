@@ -20,13 +20,14 @@ select results_eq(
   $$ values ('a', null, now(), 25::smallint, 0::smallint, null::jsonb),
             ('b', 'queue', '2030-01-01 00:00+00', 3::smallint, (-4)::smallint, '{"x": true, "y": true}'),
             ('a', null, now(), 25::smallint, 0::smallint, null) $$,
-  'without keys');
+  'specs without keys get the defaults of add_job');
 
 delete from _private_jobs;
 select add_jobs(array[row('a', null, null, null, null, 'one', null, null)::job_spec,
                       row('b', '[1]', 'queue', '2030-01-01 00:00+00', 3::smallint, null, (-4)::smallint, '{x,y}')::job_spec,
                       row('a', null, null, null, null, 'two', null, '{}')::job_spec]);
-select results_eq($$ select * from pg_temp.added() $$, $$ select * from plain $$, 'with keys');
+select results_eq($$ select * from pg_temp.added() $$, $$ select * from plain $$,
+  'specs with keys get the defaults of add_job');
 
 select * from finish();
 rollback;

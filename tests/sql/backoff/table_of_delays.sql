@@ -8,9 +8,10 @@ select results_eq(
   $$ select n, (array['2.718282', '7.389056', '20.085537', '54.598150', '148.413159', '403.428793', '1096.633158',
                       '2980.957987', '8103.083928', '22026.465795'])[least(n, 10)]::interval
        from generate_series(1, 24) as n $$,
-  'each of the 24 delays');
-select is((select sum(backoff(n)) from generate_series(1, 24) as n), '95:20:14.294975'::interval, 'and their sum');
-select is(backoff(32767), backoff(10), 'the delay grows no further');
+  'the delay after each of 24 attempts is the documented one');
+select is((select sum(backoff(n)) from generate_series(1, 24) as n), '95:20:14.294975'::interval,
+  'the sum of the delays after 24 attempts is the documented one');
+select is(backoff(32767), backoff(10), 'the delay grows no further after the tenth attempt');
 
 select * from finish();
 rollback;

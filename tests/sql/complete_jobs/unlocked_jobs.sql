@@ -21,7 +21,7 @@ select set_eq(
   array['running', 'other'],
   'they are deleted; running jobs and other jobs are kept');
 select is_empty($$ select id from complete_jobs('{}') $$, 'an empty array completes nothing');
-select is_empty($$ select id from complete_jobs(null) $$, 'nor does null');
+select is_empty($$ select id from complete_jobs(null) $$, 'complete_jobs(null) completes nothing');
 
 select * from finish();
 rollback;

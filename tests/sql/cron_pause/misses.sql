@@ -15,16 +15,17 @@ $$;
 select cron_schedule('s', '* * * * *', 't', fill => '1 day');
 update _gw_schedules set active_since = '2026-01-01 12:00Z';
 update _private_known_crontabs set known_since = '2026-01-01 12:00Z';
-select is(pg_temp.runs('12:00', '12:02'), '12:01, 12:02', 'before');
-select ok(cron_pause('s'), 'pause it');
-select is(pg_temp.runs('12:02', '12:04'), null, 'meanwhile');
+select is(pg_temp.runs('12:00', '12:02'), '12:01, 12:02', 'a schedule runs before it is paused');
+select ok(cron_pause('s'), 'cron_pause() returns true for a schedule that exists');
+select is(pg_temp.runs('12:02', '12:04'), null, 'a paused schedule does not run');
 select is(cron_schedule('s', '* * * * *', 't', fill => '1 day'), null, 'setting it up again does not resume it');
-select ok(cron_resume('s'), 'resume it');
-select is((select active_since from _gw_schedules), now(), 'from now on');
+select ok(cron_resume('s'), 'cron_resume() returns true for a schedule that exists');
+select is((select active_since from _gw_schedules), now(), 'a resumed schedule is active from the time of the call on');
 update _gw_schedules set active_since = '2026-01-01 12:04:30Z';
 select cron_resume('s');
 select is(pg_temp.runs(null, '12:06:10'), '12:05, 12:06', 'a starting worker backfills later runs, even if the schedule is resumed once more');
-select ok(not cron_pause('none') and not cron_resume('none'), 'one that is not there');
+select ok(not cron_pause('none') and not cron_resume('none'),
+  'cron_pause() and cron_resume() return false for a schedule that does not exist');
 
 select * from finish();
 rollback;

@@ -19,16 +19,18 @@ select results_eq(
   $$ select severity, finding, subject, detail from doctor() $$,
   $$ values ('warning', 'failing task', e'task pay\n''em',
              'Permanently failed jobs: 100, the first 03:00:00 ago, the last 00:00:00 ago. The most frequent error has 99: card * is refused') $$,
-  'a hundred are');
+  'a hundred failed jobs of a task are reported');
 update _private_jobs set updated_at = now() - interval '25 hours';
-select is_empty($$ select * from doctor() $$, 'but not if the last one failed long ago');
+select is_empty($$ select * from doctor() $$, 'failed jobs are not reported if the last one failed long ago');
 update _private_jobs set updated_at = now() where id = (select min(id) from _private_jobs);
 do $$ declare statement text; begin
   select d.command into strict statement from graphile_worker.doctor() as d where d.finding = 'failing task';
   execute statement;
 end $$;
-select is_empty($$ select * from doctor() $$, 'the command retries them');
-select is((select count(*) from jobs where task_identifier = e'pay\n''em' and attempts = 0), 101::bigint, 'all');
+select is_empty($$ select * from doctor() $$,
+  'the command of the finding retries the failed jobs, which ends the finding');
+select is((select count(*) from jobs where task_identifier = e'pay\n''em' and attempts = 0), 101::bigint,
+  'all failed jobs of the task have been retried');
 
 delete from _private_jobs;
 select count(*) from add_jobs(array(
@@ -43,15 +45,17 @@ select results_eq(
   $$ values ('info', 'failed jobs', 'table _private_jobs',
              'Permanently failed jobs: 1000. They stay until they are retried or deleted; each search for stale locks reads them all.',
              'select * from graphile_worker.error_groups();') $$,
-  'a thousand are');
+  'a thousand failed jobs of all tasks are reported');
 select matches((select remedy from doctor()), '^Retry .* delete the others only if nobody needs them', 'the remedy does not delete them first');
-select is((select sum(jobs) from error_groups(max_rows => 20)), 1000::numeric, 'the command shows the errors');
+select is((select sum(jobs) from error_groups(max_rows => 20)), 1000::numeric,
+  'the command of the finding shows the errors of all failed jobs');
 
 -- Of many a part is read.
 update _private_jobs set last_error = 'HTTP ' || 500 + id % 2;
 select results_eq($$ select detail ~ 'jobs: about (9[0-9]{2}|10[0-9]{2})\.' from _gw_find_failed_jobs(pages => 100, threshold => 900) $$, $$ values (true) $$,
                   'of many jobs the number is an estimate');
-select set_eq($$ select finding from _gw_find_failed_jobs(pages => 100, of_task => 20, threshold => 900) $$, array['failing task', 'failed jobs'], 'and of their tasks');
+select set_eq($$ select finding from _gw_find_failed_jobs(pages => 100, of_task => 20, threshold => 900) $$, array['failing task', 'failed jobs'],
+  'failed jobs of a task are reported if only a part of the jobs is read');
 
 select * from finish();
 rollback;

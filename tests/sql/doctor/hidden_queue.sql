@@ -15,7 +15,7 @@ create temp table remedy as select split_part(remedy, ' with: ', 2) as command f
 grant select on remedy to public;
 reset role;
 do $$ begin execute (select command from remedy); end $$;
-select is_empty($$ select * from doctor() $$, 'the owner sees');
+select is_empty($$ select * from doctor() $$, 'the remedy lets the role read the queue, which ends the finding');
 
 select * from finish();
 rollback;

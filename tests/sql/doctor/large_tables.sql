@@ -13,28 +13,32 @@ create function pg_temp.pages()
 as $$ select pg_relation_size('_private_jobs') / current_setting('block_size')::bigint $$;
 
 select is(_gw_share_seen('_private_jobs', pg_temp.pages()), 100::real, 'a table with exactly the maximum number of pages is read');
-select is(_gw_share_seen('_private_jobs', pg_temp.pages() * 2), 100::real, 'and a smaller one');
-select cmp_ok(_gw_share_seen('_private_jobs', pg_temp.pages() / 2), '<=', 50::real, 'of one of twice as many, half');
-select is(_gw_share_seen('_gw_turns', 0), 0::real, 'no pages are nothing');
+select is(_gw_share_seen('_private_jobs', pg_temp.pages() * 2), 100::real,
+  'a table with fewer pages than the limit is read as a whole');
+select cmp_ok(_gw_share_seen('_private_jobs', pg_temp.pages() / 2), '<=', 50::real,
+  'half of a table with twice as many pages is read');
+select is(_gw_share_seen('_gw_turns', 0), 0::real, 'nothing is read with a limit of no pages');
 
 select is_empty($$ select * from _gw_find_unseen_rows(pg_temp.pages()) $$, 'nothing is reported if everything is read');
 select results_eq(
   $$ select severity, finding, subject from _gw_find_unseen_rows(pg_temp.pages() / 2) $$,
   $$ values ('info', 'large table', 'table _private_jobs') $$,
-  'or that it was not');
+  'a table of which a part is read is reported');
 select results_eq(
   $$ select finding from doctor(pg_temp.pages() / 2) where finding in ('large table', 'orphaned queue', 'failed jobs') $$,
   array['failed jobs', 'large table'], 'doctor() reads as much as it is told to');
 select results_eq(
   $$ select finding from doctor() where finding in ('large table', 'orphaned queue', 'failed jobs') $$,
-  array['orphaned queue', 'failed jobs'], 'and much by default');
+  array['orphaned queue', 'failed jobs'], 'doctor() reads all of this table by default');
 select throws_ok($$ select doctor(-1) $$, 'GWILM');
 select isnt_empty($$ select * from _gw_find_orphaned_queues(pg_temp.pages()) $$, 'who sees all jobs knows an orphaned queue');
-select is_empty($$ select * from _gw_find_orphaned_queues(pg_temp.pages() - 1) $$, 'who does not, does not');
+select is_empty($$ select * from _gw_find_orphaned_queues(pg_temp.pages() - 1) $$,
+  'no orphaned queue is reported if only a part of the jobs is read');
 
 select matches(
   (select detail from _gw_find_failed_jobs(pages => pg_temp.pages() / 2)),
-  '^Permanently failed jobs: about \d+\.', 'numbers are estimates');
+  '^Permanently failed jobs: about \d+\.',
+  'the number of failed jobs is an estimate if only a part of the jobs is read');
 
 update _private_jobs set attempts = 0, updated_at = now() - interval '1 hour', run_at = now() - interval '1 hour';
 update _private_job_queues set locked_at = null, locked_by = null;

@@ -41,23 +41,25 @@ select results_eq(
   $$ select severity, finding, subject, detail ~ '^It is not what gw-migrate installed', remedy from doctor() $$,
   $$ values ('warning', 'replaced function', 'function graphile_worker.backoff(integer)', true,
              'Restore it with: gw-migrate repair') $$,
-  'a function with another body');
+  'a function with another body is reported');
 do $$ begin execute (select command from original); end $$;
-select is_empty($$ select * from doctor() $$, 'ours is back');
+select is_empty($$ select * from doctor() $$, 'a function whose body is restored is not reported');
 
 drop function backoff;
-select is((select detail ~ '^It is missing' from doctor()), true, 'a function that was dropped');
+select is((select detail ~ '^It is missing' from doctor()), true, 'a function that was dropped is reported');
 do $$ begin execute (select command from original); end $$;
 
 alter table _private_job_queues disable trigger _gw_queue_freed;
-select is(pg_temp.told(), 'trigger _gw_queue_freed on graphile_worker._private_job_queues', 'a disabled trigger');
+select is(pg_temp.told(), 'trigger _gw_queue_freed on graphile_worker._private_job_queues',
+  'a disabled trigger is reported');
 alter table _private_job_queues enable trigger _gw_queue_freed;
 
 create function graphile_worker.mine() returns void language sql as '';
 create function graphile_worker.backoff(attempts bigint) returns interval language sql as 'select null::interval';
-select is(pg_temp.told(), 'function graphile_worker.backoff(bigint)', 'an overload, but not a function with another name');
+select is(pg_temp.told(), 'function graphile_worker.backoff(bigint)',
+  'an overload is reported, but not a function with another name');
 select pg_temp.apply_remedies('overloaded function');
-select is_empty($$ select * from doctor() $$, 'the remedy drops it');
+select is_empty($$ select * from doctor() $$, 'the remedy drops the overload');
 
 create or replace function graphile_worker.backoff(attempts integer) returns interval language sql as 'select null::interval';
 select _gw_record_installed();

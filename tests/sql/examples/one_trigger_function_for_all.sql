@@ -57,11 +57,13 @@ insert into public.emails (address) values ('a@example.com');
 select set_eq(
   $$ select * from pg_temp.jobs() $$,
   $$ values ('verify_email', 'INSERT'), ('email_changed', 'INSERT') $$,
-  'an address that is not verified');
+  'an address that is not verified adds a job of both triggers');
 insert into public.emails (address, verified) values ('b@example.com', true);
-select set_eq($$ select * from pg_temp.jobs() $$, $$ values ('email_changed', 'INSERT') $$, 'one that is');
+select set_eq($$ select * from pg_temp.jobs() $$, $$ values ('email_changed', 'INSERT') $$,
+  'a verified address adds only the job of a change');
 update public.emails set verified = true where address = 'a@example.com';
-select set_eq($$ select * from pg_temp.jobs() $$, $$ values ('email_changed', 'UPDATE') $$, 'a change');
+select set_eq($$ select * from pg_temp.jobs() $$, $$ values ('email_changed', 'UPDATE') $$,
+  'an update adds the job of a change');
 
 delete from public.emails where address = 'a@example.com';
 select results_eq(
@@ -71,11 +73,13 @@ select results_eq(
   'a deletion passes the deleted row');
 
 insert into public.documents (title) values ('draft');
-select set_eq($$ select * from pg_temp.jobs() $$, $$ values ('render_document', 'INSERT') $$, 'a document');
+select set_eq($$ select * from pg_temp.jobs() $$, $$ values ('render_document', 'INSERT') $$,
+  'a new document adds a job');
 update public.documents set views = views + 1;
-select is_empty($$ select * from pg_temp.jobs() $$, 'a change that does not matter');
+select is_empty($$ select * from pg_temp.jobs() $$, 'an update of another column adds no job');
 update public.documents set title = 'final';
-select set_eq($$ select * from pg_temp.jobs() $$, $$ values ('render_document', 'UPDATE') $$, 'one that does');
+select set_eq($$ select * from pg_temp.jobs() $$, $$ values ('render_document', 'UPDATE') $$,
+  'an update of the title adds a job');
 
 select * from finish();
 rollback;

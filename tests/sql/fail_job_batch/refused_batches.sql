@@ -16,10 +16,12 @@ select throws_ok($$ select fail_job_batch('worker', '[{"id": 1}, {"id": 2}, {"id
 select throws_ok(
   $$ select fail_job_batch('worker', '[{"id": 1, "retry_in": 1, "retry_at": "2030-01-01"}]') $$,
   'GWWRT', 'Give retry_at or retry_in, not both: job 1.');
-select throws_ok($$ select fail_job_batch('worker', '[{"id": 1.5}]') $$, '22P02', null, 'an id is a whole number');
-select throws_ok($$ select fail_job_batch('worker', '[{"id": 1, "lease": "mine"}]') $$, '22P02', null, 'so is a lease');
+select throws_ok($$ select fail_job_batch('worker', '[{"id": 1.5}]') $$, '22P02', null,
+  'an id that is not a whole number is refused');
+select throws_ok($$ select fail_job_batch('worker', '[{"id": 1, "lease": "mine"}]') $$, '22P02', null,
+  'a lease that is not a number is refused');
 select throws_ok($$ select fail_job_batch('worker', '[{"id": 1, "retry_in": "soon"}]') $$, '22P02', null,
-                 'retry_in is a number of seconds');
+                 'a retry_in that is not a number of seconds is refused');
 
 select * from finish();
 rollback;

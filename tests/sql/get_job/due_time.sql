@@ -6,11 +6,15 @@ set local search_path = graphile_worker, public;
 select add_job('task', '1', run_at => now() + interval '1 microsecond'),
        add_job('task', '2', 'queue', run_at => now() + interval '1 hour');
 
-select is_empty($$ select id from get_job('worker') $$, 'nothing is due');
-select is_empty($$ select id from get_job('worker', now => now() - interval '1 day') $$, 'nor was it yesterday');
-select is((select payload::text from get_job('worker', now => now() + interval '1 microsecond')), '1', 'at run_at it is due');
-select is_empty($$ select id from get_job('worker', now => now() + interval '59 minutes') $$, 'queued jobs wait as well');
-select is((select payload::text from get_job('worker', now => now() + interval '1 hour')), '2', 'until they are due');
+select is_empty($$ select id from get_job('worker') $$, 'no job is due before its run_at');
+select is_empty($$ select id from get_job('worker', now => now() - interval '1 day') $$,
+  'no job is due if the given time is a day earlier');
+select is((select payload::text from get_job('worker', now => now() + interval '1 microsecond')), '1',
+  'a job is due at its run_at');
+select is_empty($$ select id from get_job('worker', now => now() + interval '59 minutes') $$,
+  'a job in a queue is not claimed before its run_at');
+select is((select payload::text from get_job('worker', now => now() + interval '1 hour')), '2',
+  'a job in a queue is claimed at its run_at');
 
 select * from finish();
 rollback;

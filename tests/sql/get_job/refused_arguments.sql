@@ -17,9 +17,9 @@ select throws_ok($$ select get_job('worker', job_expiry => '178000000 years') $$
 select lives_ok($$ select get_job('worker', job_expiry => '1000 years') $$, 'an expiry that never comes');
 
 select add_job('task', queue_name => 'a'), add_job('task', queue_name => 'b'), add_job('task');
-select is((select count(*) from get_job_batch('w')), 1::bigint, 'one character and one job are enough');
+select is((select count(*) from get_job_batch('w')), 1::bigint, 'a worker id of one character can claim one job');
 select is((select count(*) from get_job_batch(repeat('w', 128), batch_size => 2147483647)), 2::bigint,
-          'as are 128 characters; no batch is too large');
+          'a worker id of 128 characters is accepted; no batch is too large');
 
 select * from finish();
 rollback;
