@@ -12,12 +12,12 @@ select add_job('task');
 select get_job('w0');
 select pg_temp.kill('w0');
 select * from pg_temp.beat() as b (died text[], freed bigint);
-select ok(is_available, 'the first was not alone') from _private_jobs;
+select ok(is_available, 'a crash does not count if the job was not known as a suspect') from _private_jobs;
 select register_worker('w1');
 select get_job_alone('w1');
 select pg_temp.kill('w1');
 select * from pg_temp.beat() as b (died text[], freed bigint);
-select ok(not is_available, 'the second was') from _private_jobs;
+select ok(not is_available, 'a job fails permanently when it has crashed as often as is allowed') from _private_jobs;
 
 select * from finish();
 rollback;

@@ -38,52 +38,58 @@ select add_job('task', job_key => k, run_at => now() - '1 hour'::interval + n * 
   from unnest('{a,b,c}'::text[]) with ordinality as u (k, n);
 
 select pg_temp.none(), pg_temp.skips(1000);
-select is(pg_temp.put(null, '6 ms'), 'a 300000 120000 known', 'at the first job; the longer the search, the longer it counts');
-select is((pg_temp.cursor())[5], _gw_lease((pg_temp.place('a')).run_at), 'with its run_at');
+select is(pg_temp.put(null, '6 ms'), 'a 300000 120000 known',
+  'the cursor is put at the first job; the longer the search, the longer it counts');
+select is((pg_temp.cursor())[5], _gw_lease((pg_temp.place('a')).run_at), 'the cursor has the run_at of its job');
 select pg_temp.none();
-select is(pg_temp.put(null, '1 s'), 'a 500000 500000 known', 'for half a second at most');
+select is(pg_temp.put(null, '1 s'), 'a 500000 500000 known', 'the cursor counts for half a second at most');
 select pg_temp.none();
-select is(pg_temp.put(null, '5 ms'), 'a 250000 100000 known', 'after 5 ms it is trusted');
+select is(pg_temp.put(null, '5 ms'), 'a 250000 100000 known', 'the cursor is trusted after a search of 5 ms');
 select pg_temp.none();
-select is(pg_temp.put(null, '4999 us'), 'a 249950 0 known', 'not after a shorter search');
+select is(pg_temp.put(null, '4999 us'), 'a 249950 0 known',
+  'the cursor is not trusted after a shorter search than 5 ms');
 select pg_temp.none();
-select is(pg_temp.put(null, '1 ms'), 'a 50000 0', 'others need not know of one of 1 ms');
+select is(pg_temp.put(null, '1 ms'), 'a 50000 0', 'a cursor of a search of 1 ms is not stored for others');
 select pg_temp.none();
-select is(pg_temp.put('b', '6 ms'), 'b 300000 120000 known', 'the place itself counts');
+select is(pg_temp.put('b', '6 ms'), 'b 300000 120000 known', 'the cursor is put at the place that is given');
 select pg_temp.none();
 select add_job('task', job_key => 'z', run_at => '6000-01-01', priority => 9);
-select is(pg_temp.put('z', '6 ms'), 'z 300000 120000 known', 'a job of a later millennium');
-select is((pg_temp.cursor())[5], _gw_lease('5000-01-01'), 'is at the end of this one');
+select is(pg_temp.put('z', '6 ms'), 'z 300000 120000 known', 'the cursor can be put at a job of a later millennium');
+select is((pg_temp.cursor())[5], _gw_lease('5000-01-01'),
+  'the cursor of a job of a later millennium has the end of this one as its run_at');
 select remove_job('z');
 select pg_temp.none(), pg_temp.skips(999);
 update _private_jobs set run_at = now() where key = 'a';
 update _private_jobs set priority = -1;
-select is(pg_temp.put('a', '6 ms'), null, 'no cursor where few entries are skipped and a job is due now');
+select is(pg_temp.put('a', '6 ms'), null, 'no cursor is put where few entries are skipped and a job is due now');
 
 select pg_temp.skips(1000);
 update _private_jobs set priority = 0, run_at = now() - interval '1 hour' + id * interval '1 microsecond';
 select pg_temp.none();
 select _gw_put_claim_cursor(pg_temp.claim(), row(5, now(), 0, null)::_gw_place, now() - interval '6 ms', null);
-select is((pg_temp.cursor())[5], _gw_lease(now() - interval '1 second'), 'without a job it is a second ago if entries were skipped');
+select is((pg_temp.cursor())[5], _gw_lease(now() - interval '1 second'),
+  'the cursor without a job is a second ago if entries were skipped');
 
 select pg_temp.at('a', '1 ms', '0');
 select _gw_put_claim_cursor(pg_temp.claim(), row(5, now(), 0, null)::_gw_place, null, pg_temp.place('b'));
-select is((pg_temp.cursor())[6], (pg_temp.place('b')).id, 'or at the last job that was claimed');
+select is((pg_temp.cursor())[6], (pg_temp.place('b')).id,
+  'the cursor without a job in front is put at the last job that was claimed');
 select pg_temp.at('b', '0', '0');
-select is(pg_temp.put('b', null), 'b 0 0 known', 'a cursor that ends now is told again');
+select is(pg_temp.put('b', null), 'b 0 0 known', 'a cursor that ends now is stored for others again');
 select pg_temp.at('b', '1 us', '0');
-select is(pg_temp.put('b', null), 'b 1 0', 'one that others have, is not');
+select is(pg_temp.put('b', null), 'b 1 0', 'a cursor that others have is not stored again');
 
 -- Which cursor it is.
 select pg_temp.at('a', '1 ms', '0', '0');
-select is(_gw_claim_cursor(pg_temp.claim()), pg_temp.cursor(), 'one that was put now counts');
+select is(_gw_claim_cursor(pg_temp.claim()), pg_temp.cursor(), 'a cursor that was put now counts');
 insert into _gw_claim_cursors (scope, put_at, cursor)
 select c[1], c[7], c[1:5] || 77::bigint || c[7:8] from pg_temp.cursor() as c;
-select is((_gw_claim_cursor(pg_temp.claim()))[6], (pg_temp.place('a')).id, 'that of the session rather than another of the same time');
+select is((_gw_claim_cursor(pg_temp.claim()))[6], (pg_temp.place('a')).id,
+  'the cursor of the session is used rather than another of the same time');
 select pg_temp.at('a', '1 ms', '0', '1 us');
 insert into _gw_claim_cursors (scope, put_at, cursor)
 select c[1], _gw_lease(now()), c[1:5] || array[77, _gw_lease(now()), 0] from pg_temp.cursor() as c;
-select is((_gw_claim_cursor(pg_temp.claim()))[6], 77::bigint, 'but one that was put since');
+select is((_gw_claim_cursor(pg_temp.claim()))[6], 77::bigint, 'a cursor of others that was put later is used');
 
 -- What a claim does with it.
 create function pg_temp.claimed(due interval default '0', most integer default 1) returns text language sql as $$
@@ -95,25 +101,28 @@ $$;
 select pg_temp.skips(0), pg_temp.at('b', '1 us', '0');
 select is(pg_temp.claimed(), 'b1', 'a claim starts at the cursor');
 select pg_temp.undo(), pg_temp.at('b', '1 ms', '0');
-select is(pg_temp.claimed('1 ms'), 'b1', 'if it takes what is due up to its end');
+select is(pg_temp.claimed('1 ms'), 'b1',
+  'a claim starts at the cursor if it takes what is due up to the end of the cursor');
 select pg_temp.undo(), pg_temp.at('b', '0', '0');
-select is(pg_temp.claimed(), 'a1', 'at the beginning if the cursor has ended');
+select is(pg_temp.claimed(), 'a1', 'a claim starts at the beginning if the cursor has ended');
 select pg_temp.undo(), pg_temp.at('c', '1 ms', '0');
 update _private_jobs set locked_at = now() where key = 'c';
-select is(pg_temp.claimed(), null, 'it does not look in front before the time for that is over');
+select is(pg_temp.claimed(), null, 'a claim does not look in front of the cursor before the time for that is over');
 select pg_temp.at('c', '1 ms', '-1 us');
-select is(pg_temp.claimed(), 'a1', 'but then');
+select is(pg_temp.claimed(), 'a1', 'a claim looks in front of the cursor when the time for that is over');
 
 \ir ../calls.psql
 select pg_temp.undo(), pg_temp.at('b', '1 ms', '0'), pg_temp.skips(107);
 select is(pg_temp.claimed() || pg_temp.calls('{_gw_put_claim_cursor}'), 'b10', 'a claim that skips few entries puts no cursor');
 select pg_temp.undo(), pg_temp.at('b', '1 ms', '0');
-select is(pg_temp.claimed(most => 20) || pg_temp.calls('{_gw_take_turn}'), 'b1 c10', 'one of 20 jobs takes no turn');
+select is(pg_temp.claimed(most => 20) || pg_temp.calls('{_gw_take_turn}'), 'b1 c10',
+  'a claim of 20 jobs takes no turn');
 
 create or replace function _gw_take_turn() returns boolean language sql as $$ select false $$;
 select pg_temp.undo(), pg_temp.at('b', '1 ms', '0');
 select count(*) from add_jobs(array(select row('task', null, null, null, null, null, null, null)::job_spec from generate_series(1, 600)));
-select is((select count(*) from get_job_batch('worker', null, 550)), 500::bigint, 'and a large one without a turn takes 500');
+select is((select count(*) from get_job_batch('worker', null, 550)), 500::bigint,
+  'a large claim without a turn takes 500 jobs');
 
 select * from finish();
 rollback;

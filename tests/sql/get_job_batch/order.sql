@@ -17,16 +17,16 @@ select add_job('task', '3', priority => 0, run_at => now() - interval '1 hour'),
 select results_eq(
   $$ select payload::text from get_job_batch('worker', batch_size => 3) $$,
   array['1', '2', '3'],
-  'the first three');
+  'a batch of three has the first three jobs in order');
 select results_eq(
   $$ select payload::text from get_job_batch('worker', batch_size => 3) $$,
   array['4', '5', '6'],
-  'the next three');
+  'the next batch has the next three jobs in order');
 select results_eq(
   $$ select payload::text from get_job_batch('worker', batch_size => 100) $$,
   array['7'],
-  'the remaining jobs, except those of busy queues');
-select is_empty($$ select id from get_job_batch('worker', batch_size => 100) $$, 'those wait');
+  'the next batch has the remaining jobs, except those of busy queues');
+select is_empty($$ select id from get_job_batch('worker', batch_size => 100) $$, 'the jobs of busy queues wait');
 
 select * from finish();
 rollback;

@@ -17,7 +17,8 @@ select throws_ok($$ select get_job_batch('w', task_forbidden_flags => '{"bad": [
 select throws_ok($$ select get_job_batch('w', task_forbidden_flags => '{"bad": ["a", null]}') $$, 'GWWFF');
 select throws_ok($$ select get_job_batch('w', task_forbidden_flags => '{"bad": [["a"]]}') $$, 'GWWFF');
 select throws_ok($$ select get_job_alone('w', task_forbidden_flags => '{"bad": {"a": true}}') $$, 'GWWFF');
-select lives_ok($$ select get_job_batch('w', task_forbidden_flags => '{"good": ["a", ""], "none": []}') $$, 'lists of texts are not');
+select lives_ok($$ select get_job_batch('w', task_forbidden_flags => '{"good": ["a", ""], "none": []}') $$,
+  'lists of texts are accepted as forbidden flags');
 
 select * from finish();
 rollback;

@@ -37,17 +37,21 @@ begin
 end;
 $$;
 
-select is(pg_temp.taken('{"one": ["a"]}'), '1 3 4 5 6 7 8', 'the job of this task with this flag is left');
-select is(pg_temp.taken('{"two": ["b", "c"], "one": ["c"]}'), '1 2 3 7 8', 'lists of different lengths');
-select is(pg_temp.taken('{"two": [], "one": ["x", "a"]}'), '1 3 4 5 6 7 8', 'an empty one');
-select is(pg_temp.taken('{"two": []}'), '1 2 3 4 5 6 7 8', 'nothing but an empty one');
-select is(pg_temp.taken('{}'), '1 2 3 4 5 6 7 8', 'no task');
-select is(pg_temp.taken('{"nobody knows it": ["a"]}'), '1 2 3 4 5 6 7 8', 'an unknown task');
+select is(pg_temp.taken('{"one": ["a"]}'), '1 3 4 5 6 7 8', 'a job of this task with this flag is not claimed');
+select is(pg_temp.taken('{"two": ["b", "c"], "one": ["c"]}'), '1 2 3 7 8',
+  'the lists of flags of two tasks may have different lengths');
+select is(pg_temp.taken('{"two": [], "one": ["x", "a"]}'), '1 3 4 5 6 7 8',
+  'an empty list forbids no flags of its task');
+select is(pg_temp.taken('{"two": []}'), '1 2 3 4 5 6 7 8', 'an empty list alone forbids nothing');
+select is(pg_temp.taken('{}'), '1 2 3 4 5 6 7 8', 'an object without tasks forbids nothing');
+select is(pg_temp.taken('{"nobody knows it": ["a"]}'), '1 2 3 4 5 6 7 8', 'an unknown task has no effect');
 select is(pg_temp.taken('{"one": ["a"], "one": ["b"]}'), '1 2 3 5 6 7 8', 'if a task occurs twice, the last one counts');
-select is(pg_temp.taken('{"one": ["a"], "two": ["a"]}', '{two,last}'), '5 6 8', 'together with a list of tasks');
-select is(pg_temp.taken('{"one": ["a"]}', flags => '{c}'), '1 3 5 7', 'together with flags that are forbidden in all tasks');
+select is(pg_temp.taken('{"one": ["a"], "two": ["a"]}', '{two,last}'), '5 6 8',
+  'forbidden flags of tasks apply together with a list of tasks');
+select is(pg_temp.taken('{"one": ["a"]}', flags => '{c}'), '1 3 5 7',
+  'forbidden flags of tasks apply together with flags that are forbidden in all tasks');
 select is(pg_temp.taken('{"one": ["a"], "unflagged": ["a"]}', batch_size => 3), '3 4 5', 'skipped jobs do not count in the batch');
-select is(pg_temp.taken(null), '1 2 3 4 5 6 7 8', 'null: none');
+select is(pg_temp.taken(null), '1 2 3 4 5 6 7 8', 'null forbids nothing');
 
 select * from finish();
 rollback;

@@ -19,16 +19,20 @@ as $$
   select b.payload::text from graphile_worker.get_job_batch('worker', batch_size => batch_size, task_forbidden_flags => task_flags) as b
 $$;
 
-select results_eq($$ select pg_temp.claim(3, '{"one": ["a"]}') $$, array['1', '2', '3'], 'a batch, in order');
+select results_eq($$ select pg_temp.claim(3, '{"one": ["a"]}') $$, array['1', '2', '3'],
+  'a batch has the first jobs without the forbidden flag in order');
 select is((select count(*) from _private_job_queues where locked_at is not null), 2::bigint, 'the queues of its jobs are busy');
-select results_eq($$ select pg_temp.claim(9, '{"one": ["a"]}') $$, array['4'], 'the remaining jobs, except those of the busy queues');
+select results_eq($$ select pg_temp.claim(9, '{"one": ["a"]}') $$, array['4'],
+  'the next batch has the remaining jobs, except those of the busy queues');
 select complete_job('worker', id) from _private_jobs where payload::text = '1';
-select results_eq($$ select pg_temp.claim(9, '{"one": ["a"]}') $$, array['5'], 'the next one of the queue');
-select is_empty($$ select pg_temp.claim(9, '{"one": ["a"]}') $$, 'nothing else is allowed');
+select results_eq($$ select pg_temp.claim(9, '{"one": ["a"]}') $$, array['5'],
+  'the next job of the queue is claimed when the queue is free');
+select is_empty($$ select pg_temp.claim(9, '{"one": ["a"]}') $$, 'no job is claimed that has the forbidden flag');
 select complete_job('worker', id) from _private_jobs where payload::text = '5';
 select results_eq($$ select pg_temp.claim(9, '{"two": ["a"], "one": ["b"]}') $$, array['"left 1"', '"left 3"'],
-                  'another flag of the same task, in two queues');
-select results_eq($$ select pg_temp.claim(9, '{}') $$, array['"left 2"'], 'the last one');
+                  'jobs in two queues are claimed when another flag of their task is forbidden');
+select results_eq($$ select pg_temp.claim(9, '{}') $$, array['"left 2"'],
+  'the last job is claimed when no flag is forbidden');
 
 select add_job('one', '"left 4"', 't', flags => '{a}'), add_job('two', '6', 'u'), add_job('two', '7');
 select results_eq($$ select pg_temp.claim(1, '{"one": ["a"]}') $$, array['6'], 'a queue with nothing to take takes no place in the batch');

@@ -12,14 +12,20 @@ update _private_job_queues set locked_at = locked_at - interval '2 minutes';
 insert into _private_job_queues (queue_name, locked_by, locked_at) values ('without its job', 'dead', now() - interval '2 minutes');
 update _gw_workers set last_seen_at = now() - interval '2 minutes';
 
-select results_eq($$ select * from _gw_recover_workers('1 minute', 2) $$, $$ values ('{}'::text[], 0::bigint, true) $$, 'reads two');
-select results_eq($$ select * from _gw_recover_workers('1 minute', 2) $$, $$ values ('{}'::text[], 0::bigint, true) $$, 'the next two');
-select is((select count(*) from _private_jobs where locked_at is null), 0::bigint, 'which are not freed yet');
-select ok(recovered_at is null, 'the worker is not done') from _gw_workers where id = 'dead';
-select results_eq($$ select * from _gw_recover_workers('1 minute', 2) $$, $$ values ('{dead}'::text[], 5::bigint, false) $$, 'all five are freed');
+select results_eq($$ select * from _gw_recover_workers('1 minute', 2) $$, $$ values ('{}'::text[], 0::bigint, true) $$,
+  'the first step reads two jobs and frees none');
+select results_eq($$ select * from _gw_recover_workers('1 minute', 2) $$, $$ values ('{}'::text[], 0::bigint, true) $$,
+  'the second step reads the next two jobs and frees none');
+select is((select count(*) from _private_jobs where locked_at is null), 0::bigint,
+  'no job is freed before the last step');
+select ok(recovered_at is null,
+  'the worker is not marked as recovered before the last step') from _gw_workers where id = 'dead';
+select results_eq($$ select * from _gw_recover_workers('1 minute', 2) $$, $$ values ('{dead}'::text[], 5::bigint, false) $$,
+  'the last step frees all five jobs');
 select ok(bool_and(is_available), 'queues without a job of the worker are free, too') from _private_job_queues;
-select is_empty($$ select workers from _gw_recovery $$, 'the pass is over');
-select ok(recovered_at is not null, 'and the worker is done') from _gw_workers where id = 'dead';
+select is_empty($$ select workers from _gw_recovery $$, 'no pass is left after the last step');
+select ok(recovered_at is not null,
+  'the worker is marked as recovered after the last step') from _gw_workers where id = 'dead';
 
 select * from finish();
 rollback;

@@ -18,24 +18,28 @@ update _private_jobs set locked_at = now() - interval '2 minutes';
 
 \ir ../calls.psql
 select results_eq($$ select * from pg_temp.beat_exactly('1 minute') as (died text[], freed bigint) $$, $$ values ('{}'::text[], 0::bigint) $$,
-                  'one that has been silent for dead_after is not dead');
-select is(pg_temp.calls('{_gw_recover_workers}'), 0::bigint, 'nobody looks at its jobs');
+                  'a worker that has been silent for exactly dead_after is not dead');
+select is(pg_temp.calls('{_gw_recover_workers}'), 0::bigint,
+  'no recovery begins for a worker that has been silent for exactly dead_after');
 select results_eq($$ select r.died, r.freed from _gw_recover_workers('1 minute') as r $$, $$ values ('{}'::text[], 0::bigint) $$,
-                  'nor does who is asked to');
-select is(pg_stat_get_xact_tuples_inserted('_gw_recovery'::regclass), 0::bigint, 'no pass begins');
+                  'a recovery that is called frees no job of this worker');
+select is(pg_stat_get_xact_tuples_inserted('_gw_recovery'::regclass), 0::bigint,
+  'no pass begins for a worker that is not dead');
 insert into _gw_recovery (workers) values ('{other}');
 select results_eq($$ select r.died, r.freed from _gw_recover_workers('1 minute') as r $$, $$ values ('{}'::text[], 0::bigint) $$,
-                  'nor is it in a pass that has begun earlier');
+                  'a pass that has begun earlier frees no job of a worker that is not dead');
 
 update _gw_workers set last_seen_at = now() - interval '1 minute 1 microsecond' where id = 'other';
 select results_eq($$ select * from pg_temp.beat_exactly('59 seconds') as (died text[], freed bigint) $$, $$ values ('{}'::text[], 0::bigint) $$,
-                  'who has beaten for less than dead_after does not judge');
+                  'a worker that has beaten for less than dead_after does not judge others');
 select results_eq($$ select * from pg_temp.beat_exactly('1 minute') as (died text[], freed bigint) $$, $$ values ('{other}'::text[], 1::bigint) $$,
-                  'who has beaten for dead_after does, a microsecond later');
+                  'a worker that has beaten for dead_after judges one that was silent for longer');
 
 create or replace function _gw_serving_since() returns timestamptz language sql as $$ select now() - interval '1 minute' $$;
-select is((select count(*) from pg_temp.beat_exactly('1 minute') as (died text[], freed bigint)), 1::bigint, 'it beats');
-select is((select beating_since from _gw_workers where id = 'keeper'), now() - interval '1 minute', 'as long as the server serves');
+select is((select count(*) from pg_temp.beat_exactly('1 minute') as (died text[], freed bigint)), 1::bigint,
+  'the keeper beats');
+select is((select beating_since from _gw_workers where id = 'keeper'), now() - interval '1 minute',
+  'the keeper has not beaten for longer than the server has been serving');
 
 select * from finish();
 rollback;

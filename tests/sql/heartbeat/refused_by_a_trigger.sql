@@ -37,26 +37,29 @@ select results_eq($$ select * from pg_temp.beat() as b (died text[], freed bigin
 update refusals set code = 'P0001';
 insert into refusals values ('job 20', 'XX001'), ('job 6', 'assert');
 select results_eq($$ select * from pg_temp.beat() as b (died text[], freed bigint) $$, $$ values ('{dead}'::text[], 17::bigint) $$,
-                  'the others are freed');
-select set_eq($$ select key from _private_jobs where locked_by = 'dead' $$, '{job 5,job 6,job 20}'::text[], 'these stay locked');
+                  'the jobs that no trigger refuses are freed');
+select set_eq($$ select key from _private_jobs where locked_by = 'dead' $$, '{job 5,job 6,job 20}'::text[],
+  'the jobs that the trigger refuses stay locked');
 select set_eq($$ select attempts from _private_jobs where locked_by is null and key <> 'behind' $$, '{1}'::smallint[],
-              'each of the others once');
-select is(key, 'behind', 'the queue of one is free for the next') from get_job('next', '{task}');
+              'each freed job has lost one attempt');
+select is(key, 'behind',
+  'the queue of a job that stays locked is free for its next job') from get_job('next', '{task}');
 select results_eq($$ select * from pg_temp.beat() as b (died text[], freed bigint) $$, $$ values ('{}'::text[], 0::bigint) $$,
-                  'beats do not try it over and over');
-select matches(detail, 'jobs: 3, ', 'doctor() shows the locks')
+                  'further heartbeats do not try again to free the refused jobs');
+select matches(detail, 'jobs: 3, ', 'doctor() shows the three locks that stay')
   from doctor() where finding = 'stale lock' and subject = 'worker dead';
 
 delete from refusals where key = 'job 6';
 update _gw_turns set last_at = '-infinity' where name = 'stale_sweep';
-select is(stale_sweep(), 0::bigint, 'a sweep has them tried again');
+select is(stale_sweep(), 0::bigint, 'a sweep frees no such job itself, but has the recovery try again');
 select results_eq($$ select * from pg_temp.beat() as b (died text[], freed bigint) $$, $$ values ('{dead}'::text[], 1::bigint) $$,
-                  'by the next heartbeat');
+                  'the next heartbeat after the sweep frees the job that is not refused any more');
 
 update _private_jobs set locked_at = now() - interval '5 hours' where locked_by = 'dead';
 delete from refusals where key = 'job 5';
 select is(reset_stale_locks(), 1::bigint, 'reset_stale_locks() frees the other jobs, too');
-select set_eq($$ select key from _private_jobs where locked_by = 'dead' $$, '{job 20}'::text[], 'and skips this one');
+select set_eq($$ select key from _private_jobs where locked_by = 'dead' $$, '{job 20}'::text[],
+  'reset_stale_locks() skips the job that is still refused');
 update refusals set code = '55P03';
 select throws_ok('select reset_stale_locks()', '55P03', 'not this one', 'an error that is not about a job ends the call');
 

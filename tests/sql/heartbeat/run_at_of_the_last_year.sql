@@ -12,10 +12,11 @@ select count(*) from get_job_batch('dead', batch_size => 9, now => 'infinity');
 update _gw_workers set last_seen_at = clock_timestamp() - interval '2 minutes', beating_since = clock_timestamp() - interval '4 minutes';
 update _gw_workers set last_seen_at = clock_timestamp() where id = 'keeper';
 update _private_jobs set locked_at = locked_at - interval '2 minutes';
-select results_eq($$ select died, freed from heartbeat('keeper') $$, $$ values ('{dead}'::text[], 3::bigint) $$, 'all are');
+select results_eq($$ select died, freed from heartbeat('keeper') $$, $$ values ('{dead}'::text[], 3::bigint) $$,
+  'all jobs of the dead worker are freed, whatever their run_at');
 select results_eq($$ select run_at from _private_jobs order by id $$,
                   $$ values ('294276-12-31 23:59:59Z'::timestamptz), ('infinity'), (now() + backoff(1)) $$,
-                  'and wait no longer than there are times');
+                  'recovered jobs keep their run_at if it is later than their back-off');
 
 select * from finish();
 rollback;

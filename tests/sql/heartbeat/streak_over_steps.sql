@@ -14,10 +14,13 @@ create function pg_temp.step() returns text language sql as $$
   select format('%s %s', freed, more) from graphile_worker._gw_recover_workers('1 minute', 3)
 $$;
 
-select is(array(select pg_temp.step() from generate_series(1, 2)), '{"0 t","0 t"}', 'two steps of three jobs, which are all in queues');
-select is(pg_temp.step(), '6 f', 'then all of them together');
-select is(array(select j.priority::integer from _gw_suspects as s join _private_jobs as j on j.id = s.job_id order by 1), '{1,7}', 'the suspects');
-select is((select count(*) from _gw_recovery) + (select count(*) from _private_jobs where attempts = 0), 4::bigint, 'the pass is over');
+select is(array(select pg_temp.step() from generate_series(1, 2)), '{"0 t","0 t"}',
+  'two steps of three jobs free none of a queue');
+select is(pg_temp.step(), '6 f', 'the last step frees all jobs together');
+select is(array(select j.priority::integer from _gw_suspects as s join _private_jobs as j on j.id = s.job_id order by 1), '{1,7}',
+  'the first job of each queue is a suspect');
+select is((select count(*) from _gw_recovery) + (select count(*) from _private_jobs where attempts = 0), 4::bigint,
+  'the pass is over, and the other jobs have their attempts back');
 
 select * from finish();
 rollback;

@@ -4,12 +4,15 @@ select plan(4);
 set local search_path = graphile_worker, public;
 
 select register_worker('worker');
-select is(next_in, interval '5 seconds', 'by default') from heartbeat('worker');
+select is(next_in, interval '5 seconds',
+  'the next heartbeat is due after 5 seconds by default') from heartbeat('worker');
 select set_setting('beat_every', '2 seconds');
-select is(next_in, interval '2 seconds', 'as set') from heartbeat('worker');
+select is(next_in, interval '2 seconds', 'the next heartbeat is due after beat_every') from heartbeat('worker');
 select set_setting('dead_after', '4 seconds');
-select is(next_in, interval '1 second', 'never so late that one more would be too late') from heartbeat('worker');
-select is(next_in, interval '1 second', 'for those, too, who have to register first') from heartbeat('unknown');
+select is(next_in, interval '1 second',
+  'the next heartbeat is due after a quarter of dead_after if that is less') from heartbeat('worker');
+select is(next_in, interval '1 second',
+  'the next heartbeat of an unregistered worker is due at the same time') from heartbeat('unknown');
 
 select * from finish();
 rollback;
