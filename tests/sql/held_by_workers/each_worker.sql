@@ -12,10 +12,10 @@ select results_eq(
   $$ select worker_id, jobs, queues, is_registered, last_seen_at is not null from held_by_workers('{nobody,node,idle,busy,busy,null}') $$,
   $$ values ('busy', 2::bigint, 2::bigint, true, true), ('idle', 0, 0, true, true), ('nobody', 0, 0, false, false),
             ('node', 1, 0, false, false) $$,
-  'a row for each, once');
+  'each worker has one row');
 select is((select sum(h.jobs) from held_by_workers('{busy,node}') as h), (select count(*)::numeric from jobs where locked_at is not null),
-  'as many as are claimed');
-select is_empty($$ select from held_by_workers(null) $$, 'none of none');
+  'the workers hold as many jobs as are claimed');
+select is_empty($$ select from held_by_workers(null) $$, 'no rows are returned for a null array');
 
 select * from finish();
 rollback;

@@ -13,17 +13,21 @@ $$;
 create temporary table added as select j.* from add_job('task', job_key => 'key') as j;
 select is_empty(
   $$ select * from _gw_job_contexts((select array_agg(id) from added), (select array_agg(revision) from added)) $$,
-  'a job has none that was sent none');
+  'a job without a context has none');
 select _gw_put_job_contexts(array[id], array[revision], '{"trace": "one"}') from added;
-select is((select pg_temp.context_of(j) from _private_jobs as j), '{"trace": "one"}', 'it is found');
-select is((select payload::text from _private_jobs), '{}', 'and changes no payload');
+select is((select pg_temp.context_of(j) from _private_jobs as j), '{"trace": "one"}',
+  'the stored context of a job is found');
+select is((select payload::text from _private_jobs), '{}', 'the context does not change the payload');
 
 select add_job('task', job_key => 'key');
-select is((select pg_temp.context_of(j) from _private_jobs as j), null, 'it is not that of a later request without');
+select is((select pg_temp.context_of(j) from _private_jobs as j), null,
+  'a replaced job without a context does not have the earlier one');
 select _gw_put_job_contexts(array[id], array[revision], '{"trace": "two"}') from _private_jobs;
-select is((select pg_temp.context_of(j) from _private_jobs as j), '{"trace": "two"}', 'which may have its own');
+select is((select pg_temp.context_of(j) from _private_jobs as j), '{"trace": "two"}',
+  'a replaced job can have its own context');
 select _gw_put_job_contexts(array[id], array[revision], '{"trace": "late"}') from added;
-select is((select pg_temp.context_of(j) from _private_jobs as j), '{"trace": "two"}', 'and the context of the earlier revision is not stored');
+select is((select pg_temp.context_of(j) from _private_jobs as j), '{"trace": "two"}',
+  'the context of an earlier revision is not stored');
 
 select add_job('task', job_key => 'key');
 select add_job('task', job_key => 'other');

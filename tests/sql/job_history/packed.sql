@@ -35,8 +35,9 @@ $$;
 create temporary table recent as select * from pg_temp.shown();
 select cmp_ok((select count(*) from recent), '>=', 17::bigint, 'all attempts are recorded');
 select pg_temp.pack();
-select is((select count(*) from _gw_ended), 0::bigint, 'all records are moved');
-select set_eq('select line from pg_temp.shown()', 'select line from recent', 'and read the same');
+select is((select count(*) from _gw_ended), 0::bigint, 'all records are moved to packed ones');
+select set_eq('select line from pg_temp.shown()', 'select line from recent',
+  'packed records read the same as recent ones');
 -- Two days in seven digits are exact to a hundredth of a second.
 select is_empty($$ select r.line, r.ended_at, s.ended_at, r.run_at, s.run_at, r.created_at, s.created_at, r.ran, s.ran
     from recent as r
@@ -46,22 +47,26 @@ select is_empty($$ select r.line, r.ended_at, s.ended_at, r.run_at, s.run_at, r.
       or (r.run_at is null) <> (s.run_at is null)
       or abs(extract(epoch from r.run_at - s.run_at)) > case r.run_at when now() then 0.0005 else 0.02 end
       or (r.created_at is null) <> (s.created_at is null)
-      or abs(extract(epoch from r.created_at - s.created_at)) > case r.run_at when now() then 0.0005 else 0.02 end $$, 'with the times of before');
+      or abs(extract(epoch from r.created_at - s.created_at)) > case r.run_at when now() then 0.0005 else 0.02 end $$,
+      'packed records have the times of the recent ones');
 select is((select count(*) from _gw_history where task = 'task'), 2::bigint, 'the large payload has a row of its own');
 select is((select h.task_identifier || ' ' || h.outcome from job_history(99999) as h), null, 'a job that never was has no history');
-select is((select string_agg(h.outcome, ' ') from list_history(job_key => 'key 10') as h), 'completed', 'a key finds its job');
+select is((select string_agg(h.outcome, ' ') from list_history(job_key => 'key 10') as h), 'completed',
+  'list_history() finds a packed record by the key of its job');
 select is(pg_temp.lines(1 + 8191), null, 'an id in the range of a row is not in it');
 select results_eq($$ select distinct drop_on from _gw_history where task = 'task' $$,
   $$ select ((now() at time zone 'UTC')::date + 31) $$, 'the records are dropped on the day after their time');
 select ok((select max(drop_on) from _gw_history where task = 'other') between (now() + interval '401 days')::date and (now() + interval '432 days')::date,
-  'long times end with a month');
+  'records with a long time are dropped with the end of a month');
 
 -- What is over.
 select _gw_make_history(array[(now() - interval '1 day')::date]);
-select isnt(to_regclass('graphile_worker._gw_history_' || to_char(now() - interval '1 day', 'YYYYMMDD')), null, 'a partition is there');
+select isnt(to_regclass('graphile_worker._gw_history_' || to_char(now() - interval '1 day', 'YYYYMMDD')), null,
+  'the partition of yesterday exists');
 select tidy();
-select is(to_regclass('graphile_worker._gw_history_' || to_char(now() - interval '1 day', 'YYYYMMDD')), null, 'until its day');
-select is((select count(*) from _gw_history where task = 'task'), 2::bigint, 'others stay');
+select is(to_regclass('graphile_worker._gw_history_' || to_char(now() - interval '1 day', 'YYYYMMDD')), null,
+  'the partition of yesterday is dropped after its day');
+select is((select count(*) from _gw_history where task = 'task'), 2::bigint, 'the other partitions keep their records');
 
 select * from finish();
 rollback;

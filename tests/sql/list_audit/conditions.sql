@@ -19,15 +19,17 @@ select count(*) from retry_jobs('{1}');
 select count(*) from complete_jobs('{1,3}');
 update _gw_audit set at = '2001-01-01' where act = 'fail';
 update _gw_audit set role = 'somebody' where act = 'complete';
-select is(pg_temp.acts(''), 'complete {1,3}, retry {1}, fail {1,2}', 'all acts, latest first');
-select is(pg_temp.acts($$person => 'ada''s'$$), 'fail {1,2}', 'of an actor');
-select is(pg_temp.acts($$person => 'somebody'$$), 'complete {1,3}', 'of a role');
-select is(pg_temp.acts($$only_act => 'retry'$$), 'retry {1}', 'of a kind');
-select is(pg_temp.acts('job_id => 1'), 'complete {1,3}, retry {1}, fail {1,2}', 'on a job, which is gone');
-select is(pg_temp.acts('job_id => 3'), 'complete {1,3}', 'on another');
-select is(pg_temp.acts($$since => '2001-01-02'$$), 'complete {1,3}, retry {1}', 'since a time');
-select is(pg_temp.acts($$until => '2001-01-02'$$), 'fail {1,2}', 'until a time');
-select is(pg_temp.acts('job_id => 1', 'max_rows => 1', $$until => now()$$), 'fail {1,2}', 'all conditions together');
+select is(pg_temp.acts(''), 'complete {1,3}, retry {1}, fail {1,2}', 'all acts are returned, the latest first');
+select is(pg_temp.acts($$person => 'ada''s'$$), 'fail {1,2}', 'the acts of an actor are returned');
+select is(pg_temp.acts($$person => 'somebody'$$), 'complete {1,3}', 'the acts of a role are returned');
+select is(pg_temp.acts($$only_act => 'retry'$$), 'retry {1}', 'the acts of a kind are returned');
+select is(pg_temp.acts('job_id => 1'), 'complete {1,3}, retry {1}, fail {1,2}',
+  'the acts on a job that no longer exists are returned');
+select is(pg_temp.acts('job_id => 3'), 'complete {1,3}', 'the acts on another job are returned');
+select is(pg_temp.acts($$since => '2001-01-02'$$), 'complete {1,3}, retry {1}', 'the acts since a time are returned');
+select is(pg_temp.acts($$until => '2001-01-02'$$), 'fail {1,2}', 'the acts until a time are returned');
+select is(pg_temp.acts('job_id => 1', 'max_rows => 1', $$until => now()$$), 'fail {1,2}',
+  'only acts that satisfy all conditions are returned');
 
 select * from finish();
 rollback;

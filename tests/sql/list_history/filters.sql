@@ -18,15 +18,24 @@ select pg_temp.pack();
 select count(*) from complete_job_batch('v', '{6,7,8,9,10}');
 
 create function pg_temp.ids(variadic ids bigint[]) returns text language sql as $$ select array_to_string(ids, ' ') $$;
-select is((select string_agg(job_id::text, ' ') from list_history()), '10 9 8 7 6 5 4 3 2 1', 'all, latest first');
-select is((select string_agg(job_id::text, ' ') from list_history(task => 'a')), '10 8 6 4 2', 'of a task');
-select is((select string_agg(job_id::text, ' ') from list_history(job_outcome => 'permanently_failed')), '2', 'with an outcome');
-select is((select string_agg(job_id::text, ' ') from list_history(failures => true)), '2 1', 'that failed');
-select is((select string_agg(job_id::text, ' ') from list_history(worker => 'w')), '5 4 3 2 1', 'of a worker');
-select is((select string_agg(job_id::text, ' ') from list_history(job_key => 'k')), '7', 'under a key');
-select is((select string_agg(job_id::text, ' ') from list_history(since => now() - interval '4 hours')), '10 9 8 7 6 5 4 3', 'since a time');
-select is((select string_agg(job_id::text, ' ') from list_history(until => now() - interval '4 hours')), '2 1', 'until a time');
-select is((select string_agg(job_id::text, ' ') from list_history(max_rows => 3)), '10 9 8', 'a page');
+select is((select string_agg(job_id::text, ' ') from list_history()), '10 9 8 7 6 5 4 3 2 1',
+  'all records are returned, the latest first');
+select is((select string_agg(job_id::text, ' ') from list_history(task => 'a')), '10 8 6 4 2',
+  'the records of a task are returned');
+select is((select string_agg(job_id::text, ' ') from list_history(job_outcome => 'permanently_failed')), '2',
+  'the records with an outcome are returned');
+select is((select string_agg(job_id::text, ' ') from list_history(failures => true)), '2 1',
+  'the records of failures are returned');
+select is((select string_agg(job_id::text, ' ') from list_history(worker => 'w')), '5 4 3 2 1',
+  'the records of a worker are returned');
+select is((select string_agg(job_id::text, ' ') from list_history(job_key => 'k')), '7',
+  'the records under a key are returned');
+select is((select string_agg(job_id::text, ' ') from list_history(since => now() - interval '4 hours')), '10 9 8 7 6 5 4 3',
+  'the records since a time are returned');
+select is((select string_agg(job_id::text, ' ') from list_history(until => now() - interval '4 hours')), '2 1',
+  'the records until a time are returned');
+select is((select string_agg(job_id::text, ' ') from list_history(max_rows => 3)), '10 9 8',
+  'the first page has the latest records');
 with recursive page as (
   select 0 as n, null::timestamptz as at, null::bigint as id, '{}'::bigint[] as ids
   union all
@@ -36,7 +45,8 @@ with recursive page as (
     from page as p
    where p.n < 4
 )
-select is((select string_agg(array_to_string(ids, ' '), ' / ' order by n) from page where n > 0), '10 9 8 / 7 6 5 / 4 3 2 / 1', 'the pages after it');
+select is((select string_agg(array_to_string(ids, ' '), ' / ' order by n) from page where n > 0), '10 9 8 / 7 6 5 / 4 3 2 / 1',
+  'each page continues where the one before has ended');
 select throws_ok($$ select list_history(max_rows => -1) $$, 'GWILM', null, 'a page has no negative number of rows');
 
 select * from finish();

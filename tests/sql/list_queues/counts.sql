@@ -11,9 +11,11 @@ select get_job('w');
 select results_eq(
   $$ select queue_name, ready, scheduled, running, failed, locked_at is not null, locked_by, is_estimate from list_queues() $$,
   $$ values ('a', 0::bigint, 1::bigint, 0::bigint, 1::bigint, false, null, false), ('b', 2, 0, 1, 0, true, 'w', false) $$,
-  'each queue with its jobs; those in none are not counted');
-select results_eq($$ select queue_name from list_queues(max_rows => 1) $$, $$ values ('a') $$, 'a page');
-select results_eq($$ select queue_name from list_queues('a') $$, $$ values ('b') $$, 'the next');
+  'each queue has its jobs; jobs without a queue are not counted');
+select results_eq($$ select queue_name from list_queues(max_rows => 1) $$, $$ values ('a') $$,
+  'a page begins with the first queue');
+select results_eq($$ select queue_name from list_queues('a') $$, $$ values ('b') $$,
+  'the next page begins after the given queue');
 
 insert into _gw_suspects (job_id, queue_name) select max(j.id), 'b' from jobs as j where j.queue_name = 'b';
 update _private_jobs set job_queue_id = -2 where id = (select job_id from _gw_suspects);

@@ -36,23 +36,28 @@ select results_eq(format('select * from pg_temp.told(%L)', q), $$ select t, t, t
 select set_limit('tasks', tasks => '{limited}', max_running => 2);
 select pause(queue => 'paused'), pause(task => 'paused task');
 select count(*) from get_job_batch('worker', batch_size => 9);
-select results_eq($$ select * from pg_temp.told('paused') $$, $$ select t, t, t, t, t from (values ('5 1 0 1')) as v (t) $$, 'a paused queue');
+select results_eq($$ select * from pg_temp.told('paused') $$, $$ select t, t, t, t, t from (values ('5 1 0 1')) as v (t) $$,
+  'jobs of a paused queue are counted and found in their queue and state');
 select results_eq($$ select * from pg_temp.told('of a paused task') $$, $$ select t, t, t, t, t from (values ('5 1 0 1')) as v (t) $$,
-                  'a queue of a paused task');
-select is((select count(*) from _private_jobs where locked_at is not null and key like 'l%'), 2::bigint, 'of the limited jobs two run');
+                  'jobs in a queue of a paused task are counted and found in their queue and state');
+select is((select count(*) from _private_jobs where locked_at is not null and key like 'l%'), 2::bigint,
+  'two of the limited jobs run');
 select results_eq($$ select * from pg_temp.told('limited') $$,
                   $$ select t, t, t, t, t from (select concat_ws(' ', count(*) filter (where locked_at is null) - 2, 1, count(*) filter (where locked_at is not null), 1)
-                                                  from _private_jobs where key like 'limited%') as v (t) $$, 'a queue under a limit');
+                                                  from _private_jobs where key like 'limited%') as v (t) $$,
+                                                  'jobs in a queue under a limit are counted and found in their queue and state');
 select results_eq($$ select t.ready + t.scheduled + t.running + t.failed, t.failed from list_tasks() as t where t.task_identifier = 'limited' $$,
-                  $$ values (10::numeric::bigint, 1::bigint) $$, 'and its task, with the jobs in lanes');
+                  $$ values (10::numeric::bigint, 1::bigint) $$, 'the limited task is listed with its jobs in lanes');
 select pause(limit_name => 'tasks');
 select count(*) from get_job_batch('worker', batch_size => 9);
-select is((select matched from pg_temp.told('limited')), (select counted from pg_temp.told('limited')), 'a paused limit');
+select is((select matched from pg_temp.told('limited')), (select counted from pg_temp.told('limited')),
+  'jobs of a paused limit are found in the same states as they are counted');
 select pg_temp.suspect(id) from jobs where key in ('paused1', 'of a paused task1', 'limited5');
 select results_eq(format('select distinct * from unnest(array(select unnest(array[t.counted, t.listed, t.searched, t.matched, t.named]) from pg_temp.told(%L) as t)) as u (x)', q),
                   format($$ values (%L) $$, w), q || ': with a held job')
   from (values ('paused', '5 1 0 1'), ('of a paused task', '5 1 0 1')) as v (q, w);
-select is((select count(*) from (select distinct unnest(array[t.counted, t.listed, t.searched, t.matched, t.named]) from pg_temp.told('limited') as t) as u), 1::bigint, 'limited: with a held job');
+select is((select count(*) from (select distinct unnest(array[t.counted, t.listed, t.searched, t.matched, t.named]) from pg_temp.told('limited') as t) as u), 1::bigint,
+  'a held job of a limited queue is counted and found alike by all functions');
 
 select * from finish();
 rollback;

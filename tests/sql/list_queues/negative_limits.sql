@@ -13,7 +13,7 @@ select is_empty(format('select * from %s(max_rows => 0)', f), f || ': 0 is none'
   from unnest('{list_jobs,matching_job_ids,list_queues,list_tasks,list_workers}'::text[]) as f;
 select lives_ok(format('select * from %s(pages => 0)', f), f || ': of no page')
   from unnest('{list_queues,list_tasks,list_workers,queue_depth,queue_stats}'::text[]) as f;
-select is(jobs_for_scaling(most => 0), 0::bigint, '0 jobs at most');
+select is(jobs_for_scaling(most => 0), 0::bigint, 'jobs_for_scaling() counts no jobs with most => 0');
 
 select * from finish();
 rollback;

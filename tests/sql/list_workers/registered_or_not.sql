@@ -15,10 +15,13 @@ select results_eq(
             ('idle', true, null, null, null, 1, 0, null, '{}', false),
             ('left a queue locked', false, null, null, null, null, 0, null, null, false),
             ('node', false, null, null, null, null, 1, '3 minutes', null, false) $$,
-  'each with what it holds');
-select ok((select started_at <= last_seen_at from list_workers() where worker_id = 'a'), 'and when it came and was seen');
-select results_eq($$ select worker_id from list_workers(max_rows => 1) $$, $$ values ('a') $$, 'a page');
-select results_eq($$ select worker_id from list_workers('idle') $$, $$ values ('left a queue locked'), ('node') $$, 'the next');
+  'each worker is listed with what it holds');
+select ok((select started_at <= last_seen_at from list_workers() where worker_id = 'a'),
+  'a registered worker is listed with its start and last heartbeat');
+select results_eq($$ select worker_id from list_workers(max_rows => 1) $$, $$ values ('a') $$,
+  'a page begins with the first worker');
+select results_eq($$ select worker_id from list_workers('idle') $$, $$ values ('left a queue locked'), ('node') $$,
+  'the next page begins after the given worker');
 
 select * from finish();
 rollback;

@@ -8,18 +8,20 @@ select add_job('task'), add_job('task', run_at => now() - interval '1 hour');
 select is(next_run_at(), null, 'jobs that are due are not waited for');
 
 select add_job('task', run_at => now() + interval '3 hours', priority => -5);
-select is(next_run_at(), now() + interval '3 hours', 'the only one');
+select is(next_run_at(), now() + interval '3 hours', 'the next due time is that of the only waiting job');
 select add_job('task', run_at => now() + interval '2 hours', priority => 5);
-select is(next_run_at(), now() + interval '2 hours', 'an earlier one of less urgent priority');
+select is(next_run_at(), now() + interval '2 hours',
+  'the next due time is that of an earlier job of less urgent priority');
 select add_job('task', run_at => now() + interval '1 hour', queue_name => 'queue', priority => 32767);
-select is(next_run_at(), now() + interval '1 hour', 'an earlier one in a queue');
+select is(next_run_at(), now() + interval '1 hour', 'the next due time is that of an earlier job in a queue');
 select add_job('task', run_at => now() + interval '1 microsecond', job_key => 'soon', priority => -32768);
-select is(next_run_at(), now() + interval '1 microsecond', 'strictly after now');
+select is(next_run_at(), now() + interval '1 microsecond',
+  'the next due time is the first one after now, if by a microsecond');
 
 update _private_jobs set locked_at = now(), locked_by = 'worker' where run_at = now() + interval '1 hour';
 update _private_jobs set attempts = max_attempts where key = 'soon';
 select is(next_run_at(), now() + interval '2 hours', 'running and failed jobs are not waited for');
-select is(next_run_at('{}'), null, 'no task, no time');
+select is(next_run_at('{}'), null, 'an empty list of tasks has no next due time');
 
 select * from finish();
 rollback;

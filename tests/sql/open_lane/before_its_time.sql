@@ -10,19 +10,25 @@ select add_job('tenant', json_build_object('tenant', n)) from generate_series(1,
 select add_job('call');
 select get_job_batch('worker', batch_size => 9);
 select rate_limited('worker', id, null, interval '2 hours') from jobs;
-select is(array(select reason from jobs as j, why(j.id) where reason <> 'closed'), '{}', 'all are closed');
+select is(array(select reason from jobs as j, why(j.id) where reason <> 'closed'), '{}',
+  'all jobs wait for a closed lane');
 
-select throws_ok($$ select open_lane('none') $$, 'GWLNM', 'There is no limit ''none''.', 'only of a limit');
-select throws_ok($$ select open_lane(null) $$, 'GWLNM', 'There is no limit ''null''.', 'that has a name');
-select is(open_lane('tenants', '7'), 0::bigint, 'no such lane');
-select is(open_lane('tenants', '2'), 1::bigint, 'one lane');
-select is(array(select payload ->> 'tenant' from get_job_batch('worker', batch_size => 9, now => clock_timestamp())), '{2}', 'starts its job');
-select is(open_lane('tenants', '2'), 0::bigint, 'it is open');
-select is(open_lane('tenants'), 2::bigint, 'the other lanes');
-select is(open_lane('api'), 1::bigint, 'the lane of all jobs');
-select is((select count(*) from get_job_batch('worker', batch_size => 9, now => clock_timestamp())), 3::bigint, 'start theirs');
+select throws_ok($$ select open_lane('none') $$, 'GWLNM', 'There is no limit ''none''.',
+  'a limit that does not exist is refused');
+select throws_ok($$ select open_lane(null) $$, 'GWLNM', 'There is no limit ''null''.',
+  'a limit that is null is refused');
+select is(open_lane('tenants', '7'), 0::bigint, 'open_lane() opens no lane that does not exist');
+select is(open_lane('tenants', '2'), 1::bigint, 'open_lane() opens one lane by its key');
+select is(array(select payload ->> 'tenant' from get_job_batch('worker', batch_size => 9, now => clock_timestamp())), '{2}',
+  'the opened lane starts its job');
+select is(open_lane('tenants', '2'), 0::bigint, 'open_lane() does not open a lane that is open');
+select is(open_lane('tenants'), 2::bigint, 'open_lane() opens all other lanes of the limit');
+select is(open_lane('api'), 1::bigint, 'open_lane() opens the lane of all jobs');
+select is((select count(*) from get_job_batch('worker', batch_size => 9, now => clock_timestamp())), 3::bigint,
+  'the opened lanes start their jobs');
 select results_eq('select act, subject from list_audit() where act = ''open lane''',
-  $$ values ('open lane', 'api'), ('open lane', 'tenants'), ('open lane', 'tenants, lane 2') $$, 'the audit has each act');
+  $$ values ('open lane', 'api'), ('open lane', 'tenants'), ('open lane', 'tenants, lane 2') $$,
+  'each call that has opened lanes is recorded in the audit');
 
 select * from finish();
 rollback;

@@ -13,11 +13,13 @@ create temp table held as select * from _private_jobs;
 select results_eq(
   $$ select s.id = f.id, s.attempts = f.attempts, s.payload::text from first as f, second as s $$,
   $$ values (true, true, '{"n": 2}') $$,
-  'it is the same row and the same attempt with another payload');
+  'the second claim has the same row and the same attempt with another payload');
 
-select ok(not complete_job('worker', id, lease), 'complete_job') from first;
-select ok(not exists (select from fail_job('worker', id, 'late', lease)), 'fail_job') from first;
-select ok(not exists (select from return_job('worker', id, lease)), 'return_job') from first;
+select ok(not complete_job('worker', id, lease), 'complete_job() refuses the lease of the first claim') from first;
+select ok(not exists (select from fail_job('worker', id, 'late', lease)),
+  'fail_job() refuses the lease of the first claim') from first;
+select ok(not exists (select from return_job('worker', id, lease)),
+  'return_job() refuses the lease of the first claim') from first;
 select is_empty(
   $$ select complete_job_batch('worker', array[id], array[lease]) from first
       union all
@@ -25,14 +27,14 @@ select is_empty(
       union all
      select (fail_job_batch('worker', json_build_array(json_build_object('id', id, 'lease', lease, 'message', 'late')))).id
        from first $$,
-  'and so are batches');
+  'the functions of batches refuse the lease of the first claim');
 
 select results_eq(
   $$ select j::text from _private_jobs as j $$,
   $$ select h::text from held as h $$,
-  'the job is as it was');
-select is((select locked_by from _private_job_queues), 'worker', 'so is its queue');
-select ok(complete_job('worker', id, lease), 'the second lease holds') from second;
+  'refused outcomes leave the job unchanged');
+select is((select locked_by from _private_job_queues), 'worker', 'refused outcomes leave the queue locked');
+select ok(complete_job('worker', id, lease), 'the lease of the second claim completes the job') from second;
 
 select * from finish();
 rollback;

@@ -19,11 +19,11 @@ select throws_ok($$ select fail_job('worker', null, 'message') $$, 'GWWOB');
 select throws_ok($$ select return_job('worker', null) $$, 'GWWOB');
 select throws_ok(
   $$ select complete_job_batch('worker', array[id, id], array[lease, lease]) from claimed $$,
-  'GWWOB', null, 'the right lease does not help');
+  'GWWOB', null, 'a repeated job id is refused even with the right lease');
 select is_empty(
   $$ select complete_job_batch('worker', '{}') union all select id from return_job_batch('worker', '{}', '{}') $$,
   'an empty batch does nothing');
-select ok(complete_job('worker', id, lease), 'the job is still held') from claimed;
+select ok(complete_job('worker', id, lease), 'the job of the refused batches is still held') from claimed;
 
 select * from finish();
 rollback;

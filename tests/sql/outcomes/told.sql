@@ -23,35 +23,37 @@ $$;
 select pg_temp.claim();
 select pg_temp.told();
 select complete_job('worker', id, lease) from claimed;
-select is(pg_temp.told(), '1', 'a job behind another one, which is due now');
+select is(pg_temp.told(), '1', 'the end of a job notifies of the due job behind it in the queue');
 select pg_temp.claim();
-select is(_gw_complete_claim('worker', array[id], lease), null, 'null stands for all') from claimed;
-select is(pg_temp.told(), '1', 'the same for a worker whose transaction does nothing else');
+select is(_gw_complete_claim('worker', array[id], lease), null,
+  '_gw_complete_claim() returns null if all jobs were completed') from claimed;
+select is(pg_temp.told(), '1', 'the end of a claim notifies of the due job behind it in the queue');
 select pg_temp.claim();
 select _gw_complete_claim('worker', array[id], lease) from claimed;
-select is(pg_temp.told(), null, 'none is left in the queue');
+select is(pg_temp.told(), null, 'the end of the last job of a queue notifies nobody');
 
 select add_job('task');
 select pg_temp.claim();
 select pg_temp.told();
 select return_job('worker', id, lease) from claimed;
-select is(pg_temp.told(), '1', 'a job that is returned, and due now');
+select is(pg_temp.told(), '1', 'a returned job that is due now notifies workers');
 select complete_job('worker', id, lease) from claimed;
-select is(pg_temp.told(), '1', 'the same for a worker that has lost it');
+select is(pg_temp.told(), '1', 'completing a job that is no longer held notifies of the job that is due');
 select complete_job_batch('worker', array[id, 0], array[lease, 0]) from claimed;
-select is(pg_temp.told(), '1', 'by leases of several claims, too');
+select is(pg_temp.told(), '1', 'completing a batch with jobs that are no longer held notifies of the job that is due');
 select pg_temp.claim();
 select return_job('worker', id, lease, interval '1 microsecond') from claimed;
-select is(pg_temp.told(), '0', 'one that is due later');
+select is(pg_temp.told(), '0', 'a returned job that is due later notifies without a job that is due');
 update _private_jobs set run_at = now();
 select pg_temp.claim();
 select fail_job('worker', id, 'for good', lease, permanent => true) from claimed;
-select is(pg_temp.told(), null, 'one that never runs again');
+select is(pg_temp.told(), null, 'a permanently failed job notifies nobody');
 select complete_job('worker', max(id)) from claimed;
-select is(pg_temp.told(), null, 'or is not held');
+select is(pg_temp.told(), null, 'completing a permanently failed job notifies nobody');
 
 select is(_gw_next_may_start('ready', now() + interval '1 second'), true, 'the next job of a streak starts if the job waits for a second');
-select is(_gw_next_may_start('ready', now() + interval '999999 microseconds'), false, 'not if it is due earlier');
+select is(_gw_next_may_start('ready', now() + interval '999999 microseconds'), false,
+  'the next job of a streak does not start if the job is due in less than a second');
 
 select * from finish();
 rollback;

@@ -11,19 +11,21 @@ create function pg_temp.changed(name text) returns bigint language sql as $$
   select pg_stat_get_xact_tuples_updated(name::regclass)
 $$;
 
-select throws_ok($$ select pause('task', until => now()) $$, 'GWLVA', null, 'no pause ends now');
-select lives_ok($$ select pause('task', until => now() + interval '1 microsecond') $$, 'but after this');
+select throws_ok($$ select pause('task', until => now()) $$, 'GWLVA', null, 'a pause that ends now is refused');
+select lives_ok($$ select pause('task', until => now() + interval '1 microsecond') $$,
+  'a pause that ends a microsecond later is accepted');
 
 select add_job('task', '1'), add_job('other', '2');
-select is(pg_temp.claimed(null), '2', 'a paused task waits');
+select is(pg_temp.claimed(null), '2', 'a job of a paused task waits');
 update _gw_pauses set until = now();
-select is(next_run_at('{other}'), null, 'its end is not waited for any more');
+select is(next_run_at('{other}'), null, 'the end of a pause that ends now is not waited for');
 select pause('another', until => 'infinity');
-select is(next_run_at('{other}'), null, 'nor is that of an endless pause');
+select is(next_run_at('{other}'), null, 'the end of an endless pause is not waited for');
 update _private_jobs set job_queue_id = null where locked_at is null;
 select _gw_hide_jobs();
-select is((select job_queue_id from _private_jobs where locked_at is null), null, 'its jobs are not hidden from Node');
-select is(pg_temp.claimed(null), '1', 'the task goes on');
+select is((select job_queue_id from _private_jobs where locked_at is null), null,
+  'jobs of a pause that has ended are not hidden from Node');
+select is(pg_temp.claimed(null), '1', 'a job of a task whose pause has ended starts');
 select _gw_sweep_pauses();
 select is((select array_agg(task) from _gw_pauses), '{another}', 'the pause that has ended is deleted');
 
@@ -31,24 +33,26 @@ select add_job('task', to_json(n), 'q') from generate_series(3, 4) as n;
 select pause(queue => 'q');
 update _private_job_queues set locked_at = now() - interval '1 hour';
 select _gw_sweep_pauses();
-select is((select now() - locked_at from _private_job_queues), interval '1 hour', 'a lock of a pause is renewed after an hour');
+select is((select now() - locked_at from _private_job_queues), interval '1 hour',
+  'a lock of a pause is not renewed when it is exactly an hour old');
 update _private_job_queues set locked_at = now() - interval '1 hour 1 microsecond';
 select _gw_sweep_pauses();
-select is((select now() - locked_at from _private_job_queues), interval '0', 'not before');
+select is((select now() - locked_at from _private_job_queues), interval '0',
+  'a lock of a pause is renewed when it is older than an hour');
 update _gw_pauses set until = now() where queue_name = 'q';
-select is(pg_temp.claimed('{task}'), '3', 'the queue goes on');
+select is(pg_temp.claimed('{task}'), '3', 'a job of a queue whose pause has ended starts');
 insert into _gw_pauses (queue_name, until) values ('q', now());
 select complete_job('worker', j.id) from _private_jobs as j where j.job_queue_id > 0 and j.locked_by = 'worker';
-select is((select locked_by from _private_job_queues), null, 'and no pause that has ended takes it');
+select is((select locked_by from _private_job_queues), null, 'a pause that has ended does not take its queue');
 
 select set_limit('l', '{limited}', by => 'payload:k', max_running => 9), add_job('limited', '{"k":5}');
 insert into _gw_pauses (limit_name, until) values ('l', now());
-select is(pg_temp.claimed('{limited}'), '{"k":5}', 'no pause that has ended holds a limit');
+select is(pg_temp.claimed('{limited}'), '{"k":5}', 'a pause that has ended does not hold its limit');
 
 select add_job('limited', '{"k":5}');
 update _gw_gates set closed_until = now() where key = '5';
 select is(open_lane('l'), 0::bigint, 'a lane that was closed until now need not be opened');
-select is(pg_temp.claimed('{limited}'), '{"k":5}', 'it is open');
+select is(pg_temp.claimed('{limited}'), '{"k":5}', 'a lane that was closed until now starts its job');
 
 select pause('other');
 select _gw_hide_jobs();
@@ -62,7 +66,7 @@ select add_job('other');
 delete from _gw_pauses;
 update _private_jobs set job_queue_id = -1 where locked_at is null;
 select _gw_hide_jobs();
-select is(pg_temp.calls('{_gw_wake}'), 1::bigint, 'jobs that are not hidden any more are told');
+select is(pg_temp.calls('{_gw_wake}'), 1::bigint, 'jobs that are not hidden any more notify workers');
 select lives_ok($$ select pause(queue => repeat('q', 128)) $$, 'a queue may have a name of 128 characters');
 
 select * from finish();
