@@ -31,40 +31,41 @@ select get_job('worker', '{a}');
 select get_job('worker');
 select pause(task => 'b');
 select complete_job('worker', id) from jobs where locked_by is not null;
-select is(pg_temp.drained(), 'aa', 'only the other task runs');
+select is(pg_temp.drained(), 'aa', 'only jobs of the task that is not paused start');
 select resume(task => 'b');
-select is(pg_temp.drained(), 'bbb', 'its jobs run afterwards');
+select is(pg_temp.drained(), 'bbb', 'all jobs of the paused task start when it is resumed');
 
 select pg_temp.add();
 select get_job('worker'), get_job('worker');
 select set_limit('second', tasks => '{b}', max_running => 1);
 select complete_job('worker', id) from jobs where locked_by is not null;
-select is(length(pg_temp.drained()), 5, 'a second limit of one task is set');
+select is(length(pg_temp.drained()), 5, 'all jobs start after a second limit of one task is set');
 select pg_temp.add();
 select get_job('worker'), get_job('worker');
 select drop_limit('second');
 select complete_job('worker', id) from jobs where locked_by is not null;
-select is(length(pg_temp.drained()), 5, 'and dropped');
+select is(length(pg_temp.drained()), 5, 'all jobs start after the second limit is dropped');
 
 select pg_temp.add();
 select get_job('worker'), get_job('worker');
 select set_limit('both', tasks => '{a}', by => 'payload:k', max_running => 1);
 select complete_job('worker', id) from jobs where locked_by is not null;
-select is(length(pg_temp.drained()), 5, 'a limit loses a task');
+select is(length(pg_temp.drained()), 5, 'all jobs start after the limit has lost one of its tasks');
 select pg_temp.add();
 select get_job('worker'), get_job('worker');
 select set_limit('both', max_running => 1);
 select complete_job('worker', id) from jobs where locked_by is not null;
-select is(length(pg_temp.drained()), 6 - 2, 'or becomes one of all tasks without a key: two were running');
+select is(length(pg_temp.drained()), 6 - 2,
+  'all jobs but the two that run start after the limit has become one of all tasks without a key');
 
 select pg_temp.add();
 select get_job('worker'), get_job('worker');
 select pause(limit_name => 'both');
 select complete_job('worker', id) from jobs where locked_by is not null;
-select is(pg_temp.drained(), '', 'a paused limit starts none');
+select is(pg_temp.drained(), '', 'no job starts while the limit is paused');
 select resume(limit_name => 'both');
-select is(length(pg_temp.drained()), 5, 'until it is resumed');
-select is((select count(*) from _private_jobs), 0::bigint, 'nothing is left');
+select is(length(pg_temp.drained()), 5, 'all jobs start when the limit is resumed');
+select is((select count(*) from _private_jobs), 0::bigint, 'no job is left');
 
 select * from finish();
 rollback;

@@ -7,7 +7,7 @@ select set_limit('calls', tasks => '{call}', by => 'payload:host', max_running =
 select get_job_batch('worker') from generate_series(1, 3);
 select add_job('call', json_build_object('host', n % 3), job_key => n::text) from generate_series(1, 6) as n;
 select add_job('other', job_key => 'other');
-select is((select count(*) from get_job_batch('worker', batch_size => 9)), 7::bigint, 'all run');
+select is((select count(*) from get_job_batch('worker', batch_size => 9)), 7::bigint, 'all seven jobs run');
 select results_eq(
   $$ select j.key, r.state, r.attempts
        from rate_limited_batch('worker', array(select id from jobs where key in ('1', '2', 'other') order by key desc),
@@ -15,11 +15,15 @@ select results_eq(
        join jobs as j on j.id = r.id
       order by j.key $$,
   $$ values ('1', 'ready', 0::smallint), ('2', 'ready', 0::smallint), ('other', 'scheduled', 0::smallint) $$,
-  'each says what became of it');
-select is(array(select lane from list_lanes('calls') where reason = 'closed' order by 1), '{1,2}'::text[], 'their lanes are closed');
-select is(array(select lane from list_lanes('calls') where until > clock_timestamp() + interval '59 minutes' order by 1), '{1,2}'::text[], 'for this time');
-select is((select count(*) from rate_limited_batch('worker', array(select id from jobs where key = '3'), '{1}', '1 hour')), 0::bigint, 'not by another lease');
-select throws_ok($$ select rate_limited_batch('worker', '{1}', null, '0') $$, 'GWWEX', null, 'the time must be positive');
+  'each refused job is returned with its state and attempts');
+select is(array(select lane from list_lanes('calls') where reason = 'closed' order by 1), '{1,2}'::text[],
+  'the lanes of the refused jobs are closed');
+select is(array(select lane from list_lanes('calls') where until > clock_timestamp() + interval '59 minutes' order by 1), '{1,2}'::text[],
+  'the lanes are closed for the given time');
+select is((select count(*) from rate_limited_batch('worker', array(select id from jobs where key = '3'), '{1}', '1 hour')), 0::bigint,
+  'a job with another lease is not refused');
+select throws_ok($$ select rate_limited_batch('worker', '{1}', null, '0') $$, 'GWWEX', null,
+  'a time of zero is refused');
 
 select * from finish();
 rollback;

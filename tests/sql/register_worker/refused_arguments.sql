@@ -8,7 +8,8 @@ select throws_ok($$ select register_worker(null) $$, 'GWWID');
 select throws_ok($$ select register_worker(repeat('w', 129)) $$, 'GWWID');
 select throws_ok($$ select register_worker('w', concurrency => 0) $$, 'GWWCO', 'Concurrency must be at least 1, not 0.');
 select throws_ok($$ select register_worker('w', concurrency => null) $$, 'GWWCO', 'Concurrency must be at least 1, not null.');
-select lives_ok($$ select register_worker(repeat('w', 128), concurrency => 1) $$, 'the greatest and the least are taken');
+select lives_ok($$ select register_worker(repeat('w', 128), concurrency => 1) $$,
+  'the longest worker id and the least concurrency are accepted');
 
 select * from finish();
 rollback;

@@ -19,16 +19,21 @@ create function pg_temp.renew(numbers integer[]) returns bigint language sql as 
   select count(*) from graphile_worker._private_jobs where locked_at > now() - interval '1 hour'
 $$;
 
-select is(pg_temp.renew('{1,2}'), 0::bigint, 'not without the third job');
-select is(pg_temp.renew('{1,2,3,4}'), 4::bigint, 'with it');
-select is(max(locked_at) - (select locked_at from _private_job_queues where queue_name = 'q'), interval '2 microseconds', 'the queue still counts three')
+select is(pg_temp.renew('{1,2}'), 0::bigint, 'two of the three jobs of a queue are not renewed without the third');
+select is(pg_temp.renew('{1,2,3,4}'), 4::bigint, 'the three jobs of a queue are renewed together');
+select is(max(locked_at) - (select locked_at from _private_job_queues where queue_name = 'q'), interval '2 microseconds',
+  'the locked_at of the queue still counts three jobs')
   from _private_jobs;
-select is(max(locked_at), (select locked_at from _private_job_queues where queue_name = 'single'), 'and one where there is one')
+select is(max(locked_at), (select locked_at from _private_job_queues where queue_name = 'single'),
+  'the locked_at of a queue with one job is that of its job')
   from _private_jobs;
 select complete_job('worker', id, lease) from claimed where number in (1, 3, 4);
-select is(array(select queue_name from _private_job_queues where locked_at is null), array['single'], 'one is left');
-select ok(complete_job('worker', id, lease), 'it has the new lease') from claimed where number = 2;
-select is((select count(*) from _private_job_queues where locked_at is null), 2::bigint, 'none is left');
+select is(array(select queue_name from _private_job_queues where locked_at is null), array['single'],
+  'the queue with one job is free, the other one still has a job');
+select ok(complete_job('worker', id, lease),
+  'the last job of the queue has the renewed lease') from claimed where number = 2;
+select is((select count(*) from _private_job_queues where locked_at is null), 2::bigint,
+  'both queues are free when all jobs have ended');
 
 select * from finish();
 rollback;

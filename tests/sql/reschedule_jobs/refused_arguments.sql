@@ -14,11 +14,11 @@ select throws_ok($$ select reschedule_jobs(pg_temp.ids(), attempts => 32768) $$,
 select throws_ok($$ select reschedule_jobs(pg_temp.ids(), max_attempts => 0) $$, 'GWBMA');
 select throws_ok($$ select reschedule_jobs(pg_temp.ids(), max_attempts => 32768) $$, 'GWBMR');
 select lives_ok($$ select reschedule_jobs(pg_temp.ids(), priority => -32768, attempts => 32767, max_attempts => 32767) $$,
-                'the greatest and the least that fit are taken');
+                'the greatest and the least numbers that fit are accepted');
 select results_eq(
   $$ select priority, attempts, max_attempts from _private_jobs $$,
   $$ values ((-32768)::smallint, 32767::smallint, 32767::smallint) $$,
-  'and stored');
+  'the accepted numbers are stored');
 
 select is_empty($$ select reschedule_jobs('{}', priority => 40000) $$, 'without a job numbers are not checked');
 

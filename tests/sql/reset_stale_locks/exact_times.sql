@@ -15,17 +15,23 @@ create function pg_temp.freed(seen interval, locked interval, expiry interval de
 $$;
 
 select is(pg_temp.freed('1 minute', '1 hour'), 0::bigint, 'the lock of a worker that was seen dead_after ago is not stale');
-select is(pg_temp.freed('2 minutes', '2 minutes'), 0::bigint, 'nor one that is as old as expiry');
-select is(pg_temp.freed('2 minutes', '0'), 0::bigint, 'nor one of now');
-select is(pg_temp.freed('2 minutes', '1 minute', '30 seconds'), 0::bigint, 'nor one that is as old as dead_after');
-select is(pg_temp.freed('2 minutes', '2 minutes 1 microsecond'), 1::bigint, 'one that is older is');
+select is(pg_temp.freed('2 minutes', '2 minutes'), 0::bigint, 'a lock that is as old as expiry is not stale');
+select is(pg_temp.freed('2 minutes', '0'), 0::bigint, 'a lock of now is not stale');
+select is(pg_temp.freed('2 minutes', '1 minute', '30 seconds'), 0::bigint,
+  'a lock that is as old as dead_after is not stale');
+select is(pg_temp.freed('2 minutes', '2 minutes 1 microsecond'), 1::bigint,
+  'a lock that is older than expiry is stale');
 
 select is(pg_temp.freed('-1 second', '1 second'), 0::bigint, 'a lock of a worker that was seen in a second is not stale');
-select is((select last_seen_at from _gw_workers), now() + interval '1 second', 'which is left as it is');
+select is((select last_seen_at from _gw_workers), now() + interval '1 second',
+  'a sign of life that is a second ahead is left as it is');
 update _gw_workers set beating_since = now() - interval '1 hour';
-select is(pg_temp.freed('-1 second -1 microsecond', '1 second'), 0::bigint, 'a later sign of life');
-select is((select last_seen_at from _gw_workers), now(), 'counts as one of now');
-select is((select beating_since from _gw_workers), now() - interval '1 hour', 'of a worker that has beaten as long as it has');
+select is(pg_temp.freed('-1 second -1 microsecond', '1 second'), 0::bigint,
+  'a lock of a worker whose sign of life is more than a second ahead is not stale');
+select is((select last_seen_at from _gw_workers), now(),
+  'a sign of life that is more than a second ahead is set to now');
+select is((select beating_since from _gw_workers), now() - interval '1 hour',
+  'a worker whose sign of life is set to now has beaten as long as before');
 
 select * from finish();
 rollback;

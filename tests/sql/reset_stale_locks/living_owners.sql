@@ -16,13 +16,18 @@ update _gw_workers set last_seen_at = now() - interval '31 minutes' where id <> 
 
 select results_eq($$ select key from get_job('other', job_expiry => '1 second') $$, $$ values ('silent') $$,
                   'get_job takes the job of a silent worker only');
-select is_empty($$ select queue_name from _private_job_queues where is_available $$, 'and its queue');
+select is_empty($$ select queue_name from _private_job_queues where is_available $$,
+  'get_job has locked the queue of the silent worker''s job');
 update _gw_turns set last_at = '-infinity';
-select is(stale_sweep('1 second'), 0::bigint, 'nor does the sweep');
-select is(reset_stale_locks('1 second'), 0::bigint, 'nor does anybody who asks for it');
+select is(stale_sweep('1 second'), 0::bigint,
+  'the sweep frees no job of a worker that was seen or has claimed within dead_after');
+select is(reset_stale_locks('1 second'), 0::bigint,
+  'reset_stale_locks() frees no job of a worker that was seen or has claimed within dead_after');
 select set_setting('dead_after', '20 minutes');
-select is(reset_stale_locks('1 second'), 2::bigint, 'the setting decides who is silent, and how long a claim shows that its worker lived');
-select set_eq($$ select queue_name from _private_job_queues where is_available $$, array['live', 'claimed'], 'queues go with the jobs');
+select is(reset_stale_locks('1 second'), 2::bigint,
+  'reset_stale_locks() frees the jobs of silent workers when dead_after is shorter');
+select set_eq($$ select queue_name from _private_job_queues where is_available $$, array['live', 'claimed'],
+  'the queues of the freed jobs are free');
 
 select * from finish();
 rollback;

@@ -13,16 +13,17 @@ update _private_jobs set locked_at = now() - case key when 'expired' then interv
 
 create temp table retried as
 select * from retry_jobs(array(select id from _private_jobs where key <> 'other') || 0::bigint || null::bigint);
-select set_eq($$ select key from retried $$, array['failed', 'retrying', 'ready'], 'it returns those that it has touched');
+select set_eq($$ select key from retried $$, array['failed', 'retrying', 'ready'],
+  'retry_jobs() returns the jobs that it has changed');
 select results_eq(
   $$ select key, attempts::int, now() - run_at, last_error, updated_at = now() from _private_jobs order by key $$,
   $$ values ('expired', 1, interval '-1 hour', 'oh', false), ('failed', 0, '0', 'oh', true),
             ('other', 1, '-1 hour', 'oh', false), ('ready', 1, '1 minute', 'oh', true), ('retired', 4, '-1 hour', 'oh', false),
             ('retrying', 1, '0', 'oh', true), ('running', 1, '-1 hour', 'oh', false) $$,
   'they are due, jobs that were due already keep their run_at; only the failed one gets its attempts back, and it keeps its error');
-select is((select count(*)::int from get_job_batch('w', batch_size => 10)), 3, 'they can be claimed');
+select is((select count(*)::int from get_job_batch('w', batch_size => 10)), 3, 'the retried jobs can be claimed');
 select is_empty($$ select id from retry_jobs('{}') $$, 'an empty array retries nothing');
-select is_empty($$ select id from retry_jobs(null) $$, 'nor does null');
+select is_empty($$ select id from retry_jobs(null) $$, 'retry_jobs(null) retries nothing');
 
 select * from finish();
 rollback;

@@ -40,12 +40,13 @@ insert into _gw_schedules (identifier, task, pattern, time_zone, active_since) v
 select pg_temp.work(pg_temp.items(30 * 86400), null, '2026-02-02 00:00:30Z');
 
 select cmp_ok(max(runs), '<=', 1100::bigint, 'no call adds more than about a thousand jobs') from calls;
-select is(count(*), 15::bigint, 'few calls do it') from calls;
+select is(count(*), 15::bigint, 'fifteen calls handle the backlog') from calls;
 select is(sum(runs), 10 * 1441 + 1::numeric, 'no run is missing, and none is there twice') from calls;
-select is(count(*), 10 * 1441 + 1::bigint, 'all have a job') from _private_jobs;
-select is(sum(backfilled), 10 * 1440::numeric, 'those of the time before the start are backfilled') from calls;
+select is(count(*), 10 * 1441 + 1::bigint, 'each run has a job') from _private_jobs;
+select is(sum(backfilled), 10 * 1440::numeric, 'the runs of the time before the start are backfilled') from calls;
 select ok(bool_and(delay = '0') filter (where n < 15), 'the next call is due at once while more is due') from calls;
-select cmp_ok((select delay from calls where n = 15), '>', interval '0', 'then at the next minute');
+select cmp_ok((select delay from calls where n = 15), '>', interval '0',
+  'the last call is followed by one at the next minute');
 select is((select handled from calls where n = 1), '2026-02-02 00:00Z', 'the first minute is handled as without a backlog');
 select is((select min(n) from calls where now > '2026-02-02 00:01Z' and runs > backfilled), 4, 'what is due now does not wait for the backlog');
 select is((select count(distinct last_execution) from _private_known_crontabs), 1::bigint, 'the last minute is remembered');
@@ -57,10 +58,11 @@ truncate calls;
 delete from _private_jobs;
 select pg_temp.work(pg_temp.items(0), '2026-02-02 00:01Z', '2026-02-03 00:01:30Z');
 select cmp_ok(max(runs), '<=', 1100::bigint, 'runs since the last call: no call adds more than about a thousand jobs') from calls;
-select is(count(*), 11 * 1441::bigint, 'all have a job') from _private_jobs;
-select is((select count(*) from (select distinct task_id, run_at from _private_jobs) as d), 11 * 1441::bigint, 'each once');
+select is(count(*), 11 * 1441::bigint, 'each run has a job after a day asleep') from _private_jobs;
+select is((select count(*) from (select distinct task_id, run_at from _private_jobs) as d), 11 * 1441::bigint,
+  'each run has a job only once');
 select ok(bool_and(handled >= since), 'the minute never goes back') from calls;
-select is(sum(backfilled), 0::numeric, 'none is backfilled') from calls;
+select is(sum(backfilled), 0::numeric, 'no run since the last call is backfilled') from calls;
 
 -- Many items of one minute.
 truncate calls;
@@ -68,7 +70,8 @@ delete from _private_jobs;
 select pg_temp.work((select json_agg(json_build_object('task', 'many' || n, 'pattern', '* * * * *')) from generate_series(1, 2500) as n),
                     '2026-02-03 00:02Z', '2026-02-03 00:03:30Z');
 select results_eq($$ select count(*), (select array_agg(runs order by n) from calls) from _private_jobs $$,
-                  $$ values (2501::bigint, array[1000, 1000, 501]::bigint[]) $$, 'more jobs of one minute than a call adds');
+                  $$ values (2501::bigint, array[1000, 1000, 501]::bigint[]) $$,
+                  'a call adds a thousand of 2500 jobs of one minute; the next ones add the others');
 
 select * from finish();
 rollback;

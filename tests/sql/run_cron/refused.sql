@@ -11,7 +11,8 @@ as $$
 $$;
 
 select pg_temp.refuses(i, 'GWRIT', 'Items must be a JSON array of objects.') from unnest(array['{}', 'null', '[1]', '[{"task": "a", "pattern": "* * * * *"}, []]']) as i;
-select throws_ok($$ select run_cron(null) $$, 'GWRIT', 'Items must be a JSON array of objects.', 'null');
+select throws_ok($$ select run_cron(null) $$, 'GWRIT', 'Items must be a JSON array of objects.',
+  'run_cron() refuses items that are null');
 select pg_temp.refuses('[{"task": "a", "pattern": "* * * * *", "match": "x"}]', 'GWRIT', 'Items have no key ''match''.');
 select pg_temp.refuses('[{"task": "a", "pattern": "* * * * *"}, {"task": "b"}]', 'GWRPT', 'Invalid cron pattern ''null'' in item 2 of run_cron call');
 select pg_temp.refuses('[{"task": "a", "pattern": "60 * * * *"}]', 'GWRPT', 'Too large value ''60'' in minutes range in item 1 of run_cron call: expected values in the range 0-59.');
@@ -29,10 +30,11 @@ select pg_temp.refuses('[{"task": "a", "pattern": "* * * * *", "priority": "high
 select pg_temp.refuses('[{"task": "a", "pattern": "* * * * *", "fill": "178000000 years"}]', 'GWRIT', 'Fill in item 1 of run_cron call must be at most 100 years.');
 select throws_ok(format($$ select run_cron('[]', %L) $$, at), 'GWRBT', null, 'since = ' || at)
   from unnest(array['4714-11-24 BC', '294276-12-31 23:59Z']) as at;
-select throws_ok($$ select run_cron('[]', now => '294276-12-31 23:59Z') $$, 'GWRBT', null, 'now in the last year');
-select throws_ok($$ select run_cron('[]', '-infinity') $$, 'GWRBT', null, 'since must be finite');
-select throws_ok($$ select run_cron('[]', now => 'infinity') $$, 'GWRBT', null, 'and so must now');
-select is_empty($$ select identifier from _private_known_crontabs $$, 'nothing is known then');
+select throws_ok($$ select run_cron('[]', now => '294276-12-31 23:59Z') $$, 'GWRBT', null,
+  'run_cron() refuses a now in the last year of PostgreSQL');
+select throws_ok($$ select run_cron('[]', '-infinity') $$, 'GWRBT', null, 'run_cron() refuses an infinite since');
+select throws_ok($$ select run_cron('[]', now => 'infinity') $$, 'GWRBT', null, 'run_cron() refuses an infinite now');
+select is_empty($$ select identifier from _private_known_crontabs $$, 'refused calls leave no known crontabs');
 
 select * from finish();
 rollback;

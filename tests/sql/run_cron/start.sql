@@ -17,27 +17,27 @@ select is_empty($$ select pg_temp.start('2026-01-01 12:00:30') $$, 'new items do
 select results_eq(
   $$ select identifier, known_since, last_execution from _private_known_crontabs order by identifier $$,
   $$ select i, '2026-01-01 12:00:30Z'::timestamptz, null::timestamptz from unnest(array['a', 'b', 'none']) as i $$,
-  'but are known from then on');
+  'new items are known from then on');
 select results_eq(
   $$ select * from pg_temp.start('2026-01-01 12:20:00.001') $$,
   $$ values ('b', '2026-01-01 12:10Z'::timestamptz, true), ('a', '2026-01-01 12:15Z', true), ('b', '2026-01-01 12:20Z', true) $$,
-  'what they missed since is backfilled in order');
-select is_empty($$ select * from pg_temp.start('2026-01-01 12:20:00.001') $$, 'once');
+  'the runs since an item is known are backfilled in order');
+select is_empty($$ select * from pg_temp.start('2026-01-01 12:20:00.001') $$, 'the same runs are not backfilled again');
 select results_eq(
   $$ select * from pg_temp.start('2026-01-01 16:00:00') $$,
   $$ values ('b', '2026-01-01 15:00Z'::timestamptz, true), ('b', '2026-01-01 15:10Z', true), ('b', '2026-01-01 15:20Z', true),
             ('b', '2026-01-01 15:30Z', true), ('a', '2026-01-01 15:30Z', true), ('b', '2026-01-01 15:40Z', true),
             ('a', '2026-01-01 15:45Z', true), ('b', '2026-01-01 15:50Z', true) $$,
-  'as far back as fill goes, at one minute in the order of the items, and without the minute that has just begun');
+  'runs are backfilled as far back as fill goes, without the minute that has just begun');
 select results_eq(
   $$ select array_agg(t.identifier order by j.id) from _private_jobs as j join _private_tasks as t on t.id = j.task_id
       where j.run_at >= '2026-01-01 15:00Z' $$,
   $$ values (array['b', 'b', 'b', 'b', 'a', 'b', 'a', 'b']) $$,
-  'the jobs are added in that order');
+  'the jobs of backfilled runs are added in their order');
 select results_eq(
   $$ select identifier, last_execution from _private_known_crontabs order by identifier $$,
   $$ values ('a', '2026-01-01 15:45Z'::timestamptz), ('b', '2026-01-01 15:50Z'), ('none', null) $$,
-  'the last minute that ran is remembered');
+  'the last minute that ran is stored');
 
 select * from finish();
 rollback;

@@ -6,7 +6,8 @@ alter sequence jobs_id_seq1 restart;
 
 select add_job(case n when 2 then 'rare' else 'mail' end, run_at => now() - interval '1 minute') from generate_series(1, 40) as n;
 select results_eq($$ select s.job_ids, s.next_id from search_jobs(task => 'rare', max_read => 10) as s $$,
-                  $$ values ('{}'::bigint[], 31::bigint) $$, 'it ends without a result, and returns where it continues');
+                  $$ values ('{}'::bigint[], 31::bigint) $$,
+                  'a search ends after max_read jobs without a result, and returns where it continues');
 select results_eq(
   $$ with recursive step as (
        select s.job_ids, s.next_id from search_jobs(task => 'rare', max_read => 10) as s
@@ -14,9 +15,9 @@ select results_eq(
        select n.job_ids, n.next_id from step as s, search_jobs(task => 'rare', below_id => s.next_id, max_read => 10) as n
         where s.next_id is not null)
      select s.job_ids from step as s where s.job_ids <> '{}' $$,
-  $$ values ('{2}'::bigint[]) $$, 'the calls after it find the job');
-select throws_ok($$ select from search_jobs(max_read => -1) $$, 'GWILM', null, 'it must not read less than nothing');
-select throws_ok($$ select from search_jobs(max_rows => -1) $$, 'GWILM', null, 'nor return it');
+  $$ values ('{2}'::bigint[]) $$, 'the calls that continue the search find the job');
+select throws_ok($$ select from search_jobs(max_read => -1) $$, 'GWILM', null, 'a negative max_read is refused');
+select throws_ok($$ select from search_jobs(max_rows => -1) $$, 'GWILM', null, 'a negative max_rows is refused');
 
 -- By their index, failed jobs are found however many others there are.
 select permanently_fail_jobs('{1}');

@@ -27,32 +27,37 @@ begin
 end;
 $body$ language plpgsql;
 
-select throws_ok($$ select set_limit('x', fair => true) $$, 'GWLVA', 'The limit ''x'' is invalid: fair needs by.', 'fair needs lanes');
-select throws_ok($$ select set_limit('x', by => 'payload:t') $$, 'GWLVA', 'The limit ''x'' is invalid: it needs max_running, total_running, rate or fair.', 'a limit without anything');
+select throws_ok($$ select set_limit('x', fair => true) $$, 'GWLVA', 'The limit ''x'' is invalid: fair needs by.',
+  'a fair limit without a key is refused');
+select throws_ok($$ select set_limit('x', by => 'payload:t') $$, 'GWLVA', 'The limit ''x'' is invalid: it needs max_running, total_running, rate or fair.',
+  'a limit without any number is refused');
 select set_limit('mail', tasks => '{mail}', by => 'payload:t', fair => true);
-select is(fair, true, 'list_limits knows it') from list_limits();
+select is(fair, true, 'list_limits() shows that a limit is fair') from list_limits();
 select get_job_batch('worker') from generate_series(1, 9);
 
 -- One tenant has added many jobs before the others.
 select pg_temp.add('{a1,a2,a3,a4,a5,a6,b1,b2,c1}');
-select is(pg_temp.claimed(7), '{a1,b1,c1,a2,b2,a3,a4}'::text[], 'the lanes take turns');
+select is(pg_temp.claimed(7), '{a1,b1,c1,a2,b2,a3,a4}'::text[], 'the lanes of a fair limit take turns');
 select pg_temp.done('{a1,a2,a3,a4,b1,c1}');
 select pg_temp.add('{b3,c2}');
 -- a has nothing running, as has c, which was served before it; b has one.
-select is(pg_temp.claimed(4), '{c2,a5,b3,a6}'::text[], 'of lanes with as many running jobs, the one served least recently');
+select is(pg_temp.claimed(4), '{c2,a5,b3,a6}'::text[],
+  'of lanes with as many running jobs the one served least recently is next');
 select pg_temp.done('{a5,a6,b2,b3,c2}');
 
 -- A batch takes turns, too.
 select pg_temp.add('{a1,a2,a3,a4,a5,b1,b2,c1}');
-select is((select array_agg(n order by n) from unnest(pg_temp.claimed(1, 5)) as n), '{a1,a2,b1,b2,c1}'::text[], 'in a batch');
-select is((select array_agg(n order by n) from unnest(pg_temp.claimed(1, 5)) as n), '{a3,a4,a5}'::text[], 'and the next');
+select is((select array_agg(n order by n) from unnest(pg_temp.claimed(1, 5)) as n), '{a1,a2,b1,b2,c1}'::text[],
+  'the lanes take turns within a batch');
+select is((select array_agg(n order by n) from unnest(pg_temp.claimed(1, 5)) as n), '{a3,a4,a5}'::text[],
+  'the next batch has the remaining jobs');
 delete from _private_jobs;
 select _gw_sweep_limits();
 
 -- Priority comes before turns.
 select pg_temp.add('{a1,b1}');
 select add_job('mail', '{"t": "a", "n": "a0"}', priority => -1, run_at => '2020-01-01') from generate_series(1, 2);
-select is(pg_temp.claimed(4), '{a0,a0,b1,a1}'::text[], 'by priority first');
+select is(pg_temp.claimed(4), '{a0,a0,b1,a1}'::text[], 'a job of an earlier priority starts before the turns');
 delete from _private_jobs;
 select _gw_sweep_limits();
 
@@ -60,7 +65,8 @@ select _gw_sweep_limits();
 select pg_temp.add('{a1,a2,a3,a4,b5}');
 select add_job('other', '{"n": "x1"}', run_at => timestamptz '2020-01-01 00:00:02.5');
 select add_job('other', '{"n": "x2"}', run_at => timestamptz '2020-01-01 00:00:09');
-select is(pg_temp.claimed(7), '{x1,b5,a1,a2,a3,a4,x2}'::text[], 'it is the turn of b, whose job comes after x1');
+select is(pg_temp.claimed(7), '{x1,b5,a1,a2,a3,a4,x2}'::text[],
+  'a job without a limit is compared with the job of the lane whose turn it is');
 delete from _private_jobs;
 select _gw_sweep_limits();
 
@@ -69,17 +75,18 @@ select drop_limit('mail');
 select set_limit('mail', tasks => '{mail}', by => 'payload:t', total_running => 2, fair => true);
 select get_job_batch('worker') from generate_series(1, 9);
 select pg_temp.add('{a1,a2,a3,a4,b1,b2,c1,c2}');
-select is(pg_temp.claimed(3), '{a1,b1}'::text[], 'two slots');
+select is(pg_temp.claimed(3), '{a1,b1}'::text[], 'two jobs of two lanes start with two slots');
 select pg_temp.done('{a1}');
-select is(pg_temp.claimed(2), '{c1}'::text[], 'the one that has not run');
+select is(pg_temp.claimed(2), '{c1}'::text[], 'the lane that has not run gets the free slot');
 select pg_temp.done('{b1}');
-select is(pg_temp.claimed(2), '{a2}'::text[], 'then the one served least recently');
+select is(pg_temp.claimed(2), '{a2}'::text[],
+  'of the lanes with no running job the one served least recently gets the free slot');
 select pg_temp.done('{a2}');
-select is(pg_temp.claimed(2), '{b2}'::text[], 'and so on');
+select is(pg_temp.claimed(2), '{b2}'::text[], 'the next lane gets the next free slot');
 select pg_temp.done('{b2}');
-select is(pg_temp.claimed(2), '{a3}'::text[], 'c still runs one');
+select is(pg_temp.claimed(2), '{a3}'::text[], 'a lane that still runs a job does not get the free slot');
 select pg_temp.done('{c1}');
-select is(pg_temp.claimed(2), '{c2}'::text[], 'now c has none, a one');
+select is(pg_temp.claimed(2), '{c2}'::text[], 'a lane with no running job gets the free slot before one with a job');
 
 select * from finish();
 rollback;
