@@ -13,14 +13,14 @@ select get_job_batch('worker') from generate_series(1, 9);
 select add_job('mail', job_key => n, run_at => now() - interval '9 minutes' + n::integer * interval '1 minute') from unnest(array['1', '2', '3']) as n;
 select add_job('mail', job_key => n, run_at => now() + n::integer * interval '1 day') from unnest(array['4', '5']) as n;
 
-select is(pg_temp.claimed(), '1', 'the first job');
+select is(pg_temp.claimed(), '1', 'the first due job is claimed first');
 update _private_jobs set run_at = now() - interval '1 day' where key = '4';
 update _private_jobs set priority = -5, run_at = now() - interval '1 hour' where key = '3';
 select heartbeat('worker');
-select is(pg_temp.claimed(), '3', 'the job that comes first since it was changed');
+select is(pg_temp.claimed(), '3', 'a heartbeat finds a job whose priority was changed by hand');
 select heartbeat('worker');
-select is(pg_temp.claimed(), '4', 'the next such job');
-select is(pg_temp.claimed(), '2', 'the next job');
+select is(pg_temp.claimed(), '4', 'a heartbeat finds a job whose run_at was changed by hand');
+select is(pg_temp.claimed(), '2', 'the job that was not changed is claimed last');
 
 select * from finish();
 rollback;

@@ -8,8 +8,8 @@ select add_job('call', '{"tenant": 1}', run_at => now() + interval '10 seconds',
        add_job('call', '{"tenant": 1}', job_key => 'first'),
        add_job('call', '{"tenant": 2}', priority => 1, job_key => 'middle'),
        add_job('call', '{"tenant": 2}', priority => 1, job_key => 'middle too');
-select results_eq('select key from get_job_batch(''w'')', '{first}'::text[], 'what is due');
+select results_eq('select key from get_job_batch(''w'')', '{first}'::text[], 'the job that is due is claimed');
 select results_eq($$ select key from get_job_batch('w', batch_size => 2, now => now() + interval '30 seconds') $$, '{urgent,middle}'::text[],
-                  'all are due, and come in the order of their priorities');
+                  'due jobs are claimed in the order of their priorities');
 select * from finish();
 rollback;

@@ -16,24 +16,24 @@ select get_job_batch('worker') from generate_series(1, 3); -- moves nothing
 select add_job('export', to_json(n), priority => 0) from generate_series(1, 9) as n;
 select add_job('other', to_json(n), priority => 1) from generate_series(10, 11) as n;
 
-select is(pg_temp.next(1), '1', 'the first job is limited');
-select is(pg_temp.next(), '2 10 11', 'the others come in their order');
-select is(pg_temp.next(), '', 'then the lane is full');
+select is(pg_temp.next(1), '1', 'the limited job of the first priority is claimed first');
+select is(pg_temp.next(), '2 10 11', 'the next limited job and the others are claimed in their order');
+select is(pg_temp.next(), '', 'no limited job starts while the lane is full');
 select complete_job('worker', (select id from show_jobs(array(select id from jobs)) where payload::text = '1'));
-select is(pg_temp.next(), '3', 'a completed job makes room');
+select is(pg_temp.next(), '3', 'a completed job frees its slot');
 select return_job('worker', (select id from show_jobs(array(select id from jobs)) where payload::text = '2'));
-select is(pg_temp.next(), '2', 'a returned one, too');
+select is(pg_temp.next(), '2', 'a returned job frees its slot');
 select fail_job('worker', (select id from show_jobs(array(select id from jobs)) where payload::text = '2'), 'test');
-select is(pg_temp.next(), '4', 'and one that fails');
+select is(pg_temp.next(), '4', 'a failed job frees its slot');
 select count(*) from complete_job_batch('worker', array(select id from jobs where locked_by = 'worker'));
-select is(pg_temp.next(), '5 6', 'and a batch');
+select is(pg_temp.next(), '5 6', 'a batch of completed jobs frees their slots');
 select force_unlock_workers('{worker}');
-select is(pg_temp.next(1), '5', 'and workers that are unlocked by force');
-select is(pg_temp.next(), '6', 'which makes no more room than there was');
+select is(pg_temp.next(1), '5', 'a job of a worker that is unlocked by force frees its slot');
+select is(pg_temp.next(), '6', 'only as many slots are free as there were');
 delete from _private_jobs where locked_by is not null;
-select is(pg_temp.next(), '', 'nothing says that rows were deleted by hand');
+select is(pg_temp.next(), '', 'a row that was deleted by hand frees no slot before a heartbeat');
 select _gw_sweep_limits();
-select is(pg_temp.next(), '7 8', 'but heartbeats find it');
+select is(pg_temp.next(), '7 8', 'a heartbeat frees the slots of rows that were deleted by hand');
 
 select * from finish();
 rollback;

@@ -16,15 +16,15 @@ select add_job('upload', job_key => queue || n, queue_name => queue) from (selec
 select is(pg_temp.claimed(), 'a1 b1 c1', 'one job of each queue starts, and no more than the limit');
 select pg_temp.ended('a1');
 select is(pg_temp.claimed(), 'd1', 'the next job follows in the order of all queues');
-select is(pg_temp.claimed(), '', 'and no other');
+select is(pg_temp.claimed(), '', 'no other job starts while the limit is full');
 select pg_temp.ended('d1'), pg_temp.ended('b1');
-select is(pg_temp.claimed(), 'a2 b2', 'and a queue starts its next job when the one before has ended');
+select is(pg_temp.claimed(), 'a2 b2', 'a queue starts its next job when the one before has ended');
 select add_job('other', job_key => 'other', queue_name => 'e');
 select is(pg_temp.claimed(), 'other', 'a job of another task is not limited');
 select drop_limit('uploads');
-select is(pg_temp.claimed(), 'd2', 'without the limit the free queue goes on');
+select is(pg_temp.claimed(), 'd2', 'the free queue starts its next job when the limit is dropped');
 select pg_temp.ended('c1');
-select is(pg_temp.claimed(), 'c2', 'and each queue in its order');
+select is(pg_temp.claimed(), 'c2', 'each queue starts its jobs in order when the limit is dropped');
 
 select * from finish();
 rollback;

@@ -15,12 +15,12 @@ select results_eq(
        from skip_reasons(array(select a.id from added as a union all select a.id from added as a)) as r
        join added as a using (id) order by 1 $$,
   $$ values (1, 'running', 'w'), (2, 'replaced', null), (3, 'failed', null), (4, 'gone', null), (5, 'busy', null) $$,
-  'a row for each job, once');
+  'each job has one row');
 select set_eq(
   $$ select a.n from added as a where a.id not in (select r.id from retry_jobs(array(select a.id from added as a)) as r) $$,
   $$ values (1), (2), (4) $$,
-  'retry_jobs skips what runs, was replaced or is gone');
-select is_empty($$ select from skip_reasons(null) $$, 'none of none');
+  'retry_jobs() skips jobs that run, were replaced or are gone');
+select is_empty($$ select from skip_reasons(null) $$, 'no rows are returned for a null array');
 
 select * from finish();
 rollback;

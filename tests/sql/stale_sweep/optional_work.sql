@@ -42,7 +42,7 @@ $$;
 
 select keep_task('task', '1 day');
 select pg_temp.lacking();
-select is(pg_temp.failed(), null, 'nothing has failed');
+select is(pg_temp.failed(), null, 'no work is reported before a failure');
 
 -- The history cannot be packed, because a trigger refuses DDL.
 alter table _gw_ended_0 replica identity full; -- for the update, under a publication of all tables
@@ -50,11 +50,12 @@ alter table _gw_ended_1 replica identity full;
 alter table _gw_ended_2 replica identity full;
 update _gw_ended set slot = (_gw_slot_at(clock_timestamp()) + 1) % 3;
 create event trigger refuse on ddl_command_start execute function pg_temp.refuse();
-select is(pg_temp.lacking(), '', 'without DDL a worker works');
-select matches(pg_temp.failed(), '^function _gw_pack_history: no DDL here\. Rows', 'and doctor says what does not');
+select is(pg_temp.lacking(), '', 'a worker does its work while DDL is refused');
+select matches(pg_temp.failed(), '^function _gw_pack_history: no DDL here\. Rows',
+  'doctor() reports the packing of the history that DDL would need');
 alter event trigger refuse disable;
 select pg_temp.lacking();
-select is(pg_temp.failed(), null, 'until it does again');
+select is(pg_temp.failed(), null, 'doctor() reports nothing when the packing works again');
 
 -- Each table that optional work needs is missing.
 create function pg_temp.without(name text) returns text language plpgsql as $$
@@ -69,18 +70,24 @@ begin
   return told;
 end;
 $$;
-select matches(pg_temp.without('_gw_samples'), '^\|.*function _gw_add_sample: relation', 'samples');
-select matches(pg_temp.without('_gw_audit'), '^\|.*function _gw_drop_spent: relation', 'acts');
-select matches(pg_temp.without('_gw_steps'), '^\|.*function _gw_drop_spent: relation', 'steps');
-select matches(pg_temp.without('_gw_ended'), '^\|.*function _gw_jobs_ended: relation.*function _gw_note_attempts: relation', 'records');
+select matches(pg_temp.without('_gw_samples'), '^\|.*function _gw_add_sample: relation',
+  'a worker does its work without the table of samples, and doctor() reports it');
+select matches(pg_temp.without('_gw_audit'), '^\|.*function _gw_drop_spent: relation',
+  'a worker does its work without the table of the audit, and doctor() reports it');
+select matches(pg_temp.without('_gw_steps'), '^\|.*function _gw_drop_spent: relation',
+  'a worker does its work without the table of steps, and doctor() reports it');
+select matches(pg_temp.without('_gw_ended'), '^\|.*function _gw_jobs_ended: relation.*function _gw_note_attempts: relation',
+  'a worker does its work without the table of ended attempts, and doctor() reports it');
 select matches(pg_temp.without('_gw_ended_' || (_gw_slot_at(clock_timestamp()) + 1) % 3),
-               '^\|.*function _gw_pack_history: relation', 'a slot');
+               '^\|.*function _gw_pack_history: relation',
+               'a worker does its work without a slot of the history, and doctor() reports it');
 
 alter table _gw_ended detach partition _gw_ended_0;
 alter table _gw_ended detach partition _gw_ended_1;
 alter table _gw_ended detach partition _gw_ended_2;
 select is(pg_temp.lacking(), '', 'jobs end without a partition for their records');
-select matches(pg_temp.failed(), 'function _gw_jobs_ended: no partition', 'and doctor says so');
+select matches(pg_temp.failed(), 'function _gw_jobs_ended: no partition',
+  'doctor() reports that the records of ended jobs have no partition');
 alter table _gw_ended attach partition _gw_ended_0 for values in (0);
 alter table _gw_ended attach partition _gw_ended_1 for values in (1);
 alter table _gw_ended attach partition _gw_ended_2 for values in (2);
@@ -88,24 +95,26 @@ select pg_temp.lacking();
 
 -- Limits and pauses.
 select set_limit('limit', '{limited}', max_running => 1);
-select matches(pg_temp.without('_gw_lane_cursor'), '^\|.*function _gw_sweep_limits: ', 'a sweep of limits');
+select matches(pg_temp.without('_gw_lane_cursor'), '^\|.*function _gw_sweep_limits: ',
+  'a worker does its work while limits cannot be swept, and doctor() reports it');
 create function pg_temp.refuse_row() returns trigger language plpgsql as $$ begin raise 'no end'; end $$;
 create trigger refuse before insert on _gw_recovery for each row execute function pg_temp.refuse_row();
-select is(pg_temp.lacking(), '', 'a worker lives though others cannot be recovered');
-select matches(pg_temp.failed(), 'function _gw_recover_workers: no end', 'and doctor says so');
+select is(pg_temp.lacking(), '', 'a worker does its work while others cannot be recovered');
+select matches(pg_temp.failed(), 'function _gw_recover_workers: no end',
+  'doctor() reports that workers cannot be recovered');
 drop trigger refuse on _gw_recovery;
 select pause('other', until => clock_timestamp() + interval '1 hour');
 update _gw_pauses set until = clock_timestamp() where until < 'infinity';
 create trigger refuse before delete on _gw_pauses for each row execute function pg_temp.refuse_row();
-select is(pg_temp.lacking(), '', 'a worker lives though pauses cannot end');
-select matches(pg_temp.failed(), 'function _gw_sweep_pauses: no end', 'and doctor says so');
+select is(pg_temp.lacking(), '', 'a worker does its work while pauses cannot end');
+select matches(pg_temp.failed(), 'function _gw_sweep_pauses: no end', 'doctor() reports that pauses cannot end');
 
 -- Nobody has the row of the work.
 truncate _gw_turns;
 drop trigger refuse on _gw_pauses;
-select is(pg_temp.lacking(), '', 'without the rows of turns');
+select is(pg_temp.lacking(), '', 'a worker does its work without the rows of turns');
 truncate _gw_turns;
-select ok(stale_sweep() = 0 and tidy(), 'they come back');
+select ok(stale_sweep() = 0 and tidy(), 'the sweep adds the rows of turns again');
 
 select * from finish();
 rollback;

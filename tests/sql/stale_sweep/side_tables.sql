@@ -32,20 +32,21 @@ union all
 select 'worker', w.id from _gw_workers as w;
 
 select pg_temp.leave_behind();
-select is((select count(*) from pg_temp.left_over), 8::bigint, 'of each there are two');
+select is((select count(*) from pg_temp.left_over), 8::bigint, 'each side table has two rows');
 select tidy();
 select set_eq($$ select what, key from pg_temp.left_over $$,
               $$ values ('canceled', 'runs'), ('suspect', 'waits'), ('sleeper', 'sleeps'), ('worker', 'here') $$,
-              'the sweep leaves what is needed');
+              'tidy() keeps only the rows that are needed');
 
 delete from _gw_sleepers;
 select pg_temp.leave_behind();
-select is((select count(*) from pg_temp.left_over), 10::bigint, 'of the first of them two jobs are gone since');
-select is_empty($$ select * from cleanup('{}') $$, 'cleanup tells only of what it was asked for');
+select is((select count(*) from pg_temp.left_over), 10::bigint,
+  'the side tables have eight new rows and two of jobs that are gone');
+select is_empty($$ select * from cleanup('{}') $$, 'cleanup() returns only the tasks that it was given');
 select set_eq($$ select what, key from pg_temp.left_over $$,
               $$ values ('canceled', 'runs'), ('suspect', 'waits'), ('sleeper', 'sleeps'), ('worker', 'here') $$,
-              'and leaves as little');
-select is((select count(*) from _private_jobs), 2::bigint, 'jobs stay');
+              'cleanup() keeps only the rows that are needed');
+select is((select count(*) from _private_jobs), 2::bigint, 'cleanup() deletes no job');
 
 select * from finish();
 rollback;

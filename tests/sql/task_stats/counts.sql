@@ -27,15 +27,19 @@ create function pg_temp.shown(at integer default 50000) returns text language sq
     from task_stats('task', sample_at => at) as s
    cross join late as l
 $$;
-select is(pg_temp.shown(), '100 95 2 1 0 1 1 52 95 99 t t t 98', 'of recent records');
+select is(pg_temp.shown(), '100 95 2 1 0 1 1 52 95 99 t t t 98',
+  'recent records have the counts and times of all attempts');
 select pg_temp.pack();
-select is(pg_temp.shown(), '100 95 2 1 0 1 1 52 95 99 t t t 98', 'of packed ones');
-select is(split_part(pg_temp.shown(10), ' ', 1) || ' ' || split_part(pg_temp.shown(10), ' ', 2), '100 95', 'a sample counts all');
-select is((select attempts from task_stats('other')), 0::bigint, 'of a task that is not kept');
-select is((select ran_p50 from task_stats('other')), null, 'which has no times');
-select is((select attempts from task_stats('task', now() + interval '1 minute')), 0::bigint, 'of a time to come');
-select is((select attempts from task_stats('task', until => now() - interval '1 minute')), 0::bigint, 'of an earlier time');
-select throws_ok($$ select task_stats(null) $$, 'GWBNI', null, 'a task is required');
+select is(pg_temp.shown(), '100 95 2 1 0 1 1 52 95 99 t t t 98', 'packed records have the same counts and times');
+select is(split_part(pg_temp.shown(10), ' ', 1) || ' ' || split_part(pg_temp.shown(10), ' ', 2), '100 95',
+  'the counts are those of all records although the times are of a sample');
+select is((select attempts from task_stats('other')), 0::bigint, 'a task that is not kept has no attempts');
+select is((select ran_p50 from task_stats('other')), null, 'a task that is not kept has no times');
+select is((select attempts from task_stats('task', now() + interval '1 minute')), 0::bigint,
+  'no attempt is counted that would end later');
+select is((select attempts from task_stats('task', until => now() - interval '1 minute')), 0::bigint,
+  'no attempt is counted that ended after the given time');
+select throws_ok($$ select task_stats(null) $$, 'GWBNI', null, 'a task that is null is refused');
 
 select * from finish();
 rollback;

@@ -17,7 +17,7 @@ $$;
 select is(pg_temp.call(), '0 t', 'the first job is due at once');
 select pg_temp.park('infinity');
 select is(pg_temp.call(), '1 f', 'a job that was parked for ever after a failure is due after the interval');
-select is(pg_temp.call(), '1 f', 'by each call');
+select is(pg_temp.call(), '1 f', 'a further call has the same due time');
 select is((select max(kept_until) from _gw_keyed_calls) <= now() + interval '2 minutes', true, 'the record is not kept for ever');
 
 update _private_jobs set run_at = now();
@@ -29,11 +29,11 @@ select is(pg_temp.call(), '101 t', 'a job that was parked for centuries and remo
 -- Records of an earlier release.
 delete from _private_jobs;
 update _gw_keyed_calls set began_at = 'infinity', kept_until = 'infinity';
-select is(pg_temp.call(), '101 t', 'nor does a record that says for ever');
+select is(pg_temp.call(), '101 t', 'a record that is kept for ever holds back the next job by a hundred intervals');
 
 -- Parked without a failure: a call replaces it.
 select reschedule_jobs(array(select j.id from _private_jobs as j), run_at => 'infinity');
-select is(pg_temp.call(), '101 f', 'a job that has not failed gets its time again');
+select is(pg_temp.call(), '101 f', 'a parked job that has not failed is due after a hundred intervals again');
 
 select * from finish();
 rollback;

@@ -13,30 +13,31 @@ $$;
 
 select is(pg_temp.call('[1]'), '0 t', 'the first job is due at once');
 select pg_temp.pass(5);
-select is(pg_temp.call('[2]'), '-5 f', 'while it waits it stays due');
+select is(pg_temp.call('[2]'), '-5 f', 'a call does not change the due time of a job that waits');
 select get_job_batch('worker');
-select is(pg_temp.call('[3]'), '55 t', 'the next job is due a minute after it');
+select is(pg_temp.call('[3]'), '55 t', 'the next job is due a minute after the one that runs was due');
 select pg_temp.pass(30);
-select is(pg_temp.call('[4]'), '25 f', 'which later calls share');
-select is(payload::text, '[3, 4]', 'with their payloads') from _private_jobs where locked_at is null;
+select is(pg_temp.call('[4]'), '25 f', 'a later call shares the job that waits');
+select is(payload::text, '[3, 4]',
+  'the job has the payloads of the calls that share it') from _private_jobs where locked_at is null;
 select complete_job('worker', id) from _private_jobs where locked_at is not null;
 select pg_temp.pass(30);
 select complete_job('worker', id) from get_job_batch('worker');
-select is(pg_temp.call('[5]'), '55 t', 'the minute counts from when the last job was due');
+select is(pg_temp.call('[5]'), '55 t', 'the interval counts from when the last job was due');
 select pg_temp.pass(600);
 select complete_job('worker', id) from get_job_batch('worker');
-select is(pg_temp.call('[6]'), '0 t', 'after a longer time it is due at once');
+select is(pg_temp.call('[6]'), '0 t', 'a job is due at once after a longer time');
 
 -- A job that failed keeps the time of its next attempt.
 select fail_job('worker', id, 'error') from get_job_batch('worker');
 update _private_jobs set run_at = now() + interval '5 minutes';
-select is(pg_temp.call('[7]'), '300 f', 'the time of the next attempt is kept');
-select is(pg_temp.call('[8]'), '300 f', 'by each call');
+select is(pg_temp.call('[7]'), '300 f', 'a call does not change the time of the next attempt of a failed job');
+select is(pg_temp.call('[8]'), '300 f', 'a further call does not change the time of the next attempt, either');
 select pg_temp.pass(300);
 select complete_job('worker', id) from get_job_batch('worker');
-select is(pg_temp.call('[9]'), '60 t', 'and the interval counts from then');
+select is(pg_temp.call('[9]'), '60 t', 'the interval counts from the time of the next attempt');
 delete from _private_jobs;
-select is(pg_temp.call('[10]'), '120 t', 'a job that was removed counts');
+select is(pg_temp.call('[10]'), '120 t', 'the interval counts from the due time of a job that was removed');
 
 -- The failed job may be that of another call.
 select add_job('task', job_key => 'other');
@@ -52,7 +53,7 @@ select _gw_drop_keyed_calls();
 select is(count(*), 1::bigint, 'a record is kept for a minute longer') from _gw_keyed_calls where key = 'k';
 update _gw_keyed_calls set kept_until = now() - interval '90 s' where key = 'k';
 select _gw_drop_keyed_calls();
-select is(count(*), 0::bigint, 'and then deleted') from _gw_keyed_calls where key = 'k';
+select is(count(*), 0::bigint, 'a record is deleted a minute after it is needed') from _gw_keyed_calls where key = 'k';
 
 select * from finish();
 rollback;

@@ -22,9 +22,12 @@ select pg_temp.suspect(id) from jobs;
 select add_job('tenant', '{"tenant": 1, "name": "third"}', run_at => '2020-01-05');
 select add_job('tenant', '{"tenant": 2, "name": "first"}', run_at => '2020-01-03');
 select add_job('tenant', '{"tenant": 3, "name": "second"}', run_at => '2020-01-04');
-select results_eq('select said, claimed from pg_temp.next_and_claimed()', $$ values ('{first}'::text[], 'first') $$, 'a lane behind a suspect');
-select results_eq('select said, claimed from pg_temp.next_and_claimed()', $$ values ('{second}'::text[], 'second') $$, 'and the next');
-select results_eq('select said, claimed from pg_temp.next_and_claimed()', $$ values ('{third}'::text[], 'third') $$, 'and the lane itself');
+select results_eq('select said, claimed from pg_temp.next_and_claimed()', $$ values ('{first}'::text[], 'first') $$,
+  'the first job of another lane is next and is claimed in spite of a suspect in front');
+select results_eq('select said, claimed from pg_temp.next_and_claimed()', $$ values ('{second}'::text[], 'second') $$,
+  'the second job of the other lanes is next and is claimed');
+select results_eq('select said, claimed from pg_temp.next_and_claimed()', $$ values ('{third}'::text[], 'third') $$,
+  'the job behind the suspect in its lane is next and is claimed');
 
 -- The lane 1 has had jobs in front that are gone, or are no longer in front.
 delete from _gw_suspects;
@@ -34,9 +37,12 @@ select add_job('tenant', '{"tenant": 1, "name": "later"}', run_at => '2020-01-02
 select add_job('tenant', '{"tenant": 2, "name": "first"}', run_at => '2020-01-03', priority => 1);
 delete from _private_jobs where payload ->> 'name' = 'gone';
 select reschedule_jobs(array(select id from _private_jobs where payload ->> 'name' = 'later'), priority => 2);
-select results_eq('select said, claimed from pg_temp.next_and_claimed()', $$ values ('{first}'::text[], 'first') $$, 'a lane whose first job is gone');
-select results_eq('select said, claimed from pg_temp.next_and_claimed()', $$ values ('{later}'::text[], 'later') $$, 'and its own next');
-select results_eq('select said, claimed from pg_temp.next_and_claimed()', $$ values ('{}'::text[], null::text) $$, 'and no more');
+select results_eq('select said, claimed from pg_temp.next_and_claimed()', $$ values ('{first}'::text[], 'first') $$,
+  'the first job of another lane is next if the job in front is gone');
+select results_eq('select said, claimed from pg_temp.next_and_claimed()', $$ values ('{later}'::text[], 'later') $$,
+  'the job behind the one that is gone is next and is claimed');
+select results_eq('select said, claimed from pg_temp.next_and_claimed()', $$ values ('{}'::text[], null::text) $$,
+  'no job is next, and none is claimed');
 
 select * from finish();
 rollback;
