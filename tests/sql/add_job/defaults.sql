@@ -9,7 +9,7 @@ select results_eq(
        from add_job('task') as j $$,
   $$ values (null::integer, '{}', 0::smallint, now(), 0::smallint, 25::smallint, null::text, now(), now(), null::text,
              null::timestamptz, null::text, 0, null::jsonb, true) $$,
-  'everything has its default');
+  'a job that is added with its task only has all defaults');
 
 select add_job('send', '{"to": "me"}', 'mail', '2030-01-01 00:00+00', 3, 'key', -7, '{slow,big,slow}', 'replace');
 select results_eq(
@@ -20,7 +20,7 @@ select results_eq(
              '{"slow": true, "big": true}'::jsonb) $$,
   'values that are given, in the order of the arguments, are kept');
 
-select is((add_job('task', flags => '{}')).flags, null, 'no flags are null');
+select is((add_job('task', flags => '{}')).flags, null, 'an empty array of flags is stored as null');
 
 select * from finish();
 rollback;

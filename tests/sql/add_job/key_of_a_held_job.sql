@@ -17,20 +17,23 @@ $$;
 select pg_temp.suspect((add_job('task', job_key => 'key')).id);
 select add_job('task', job_key => 'key', job_key_mode => 'unsafe_dedupe');
 select _gw_drop_ended();
-select results_eq('select * from pg_temp.places()', $$ values ('-2', true) $$, 'a duplicate changes nothing');
+select results_eq('select * from pg_temp.places()', $$ values ('-2', true) $$,
+  'a duplicate in mode unsafe_dedupe leaves a held job held');
 select add_job('task', job_key => 'key');
 select _gw_drop_ended();
-select results_eq('select * from pg_temp.places()', $$ values ('none', false) $$, 'it is held no longer');
+select results_eq('select * from pg_temp.places()', $$ values ('none', false) $$, 'a replaced job is held no longer');
 
 select pg_temp.suspect(id) from jobs where key = 'key';
 select add_jobs(array[row('task', null, 'q', null, null, 'key', null, null)::job_spec]);
 select _gw_drop_ended();
-select results_eq('select * from pg_temp.places()', $$ values ('q', false) $$, 'nor after add_jobs()');
+select results_eq('select * from pg_temp.places()', $$ values ('q', false) $$,
+  'a job that add_jobs() replaces is held no longer');
 select pg_temp.suspect(id) from jobs where key = 'key';
 select add_jobs(array[row('task', null, null, null, null, 'other', null, null),
                       row('task', null, 'q', null, null, 'key', null, null)]::job_spec[]);
 select _gw_drop_ended();
-select results_eq('select * from pg_temp.places()', $$ values ('q', false) $$, 'with other jobs');
+select results_eq('select * from pg_temp.places()', $$ values ('q', false) $$,
+  'a job that add_jobs() replaces together with other jobs is held no longer');
 
 select * from finish();
 rollback;

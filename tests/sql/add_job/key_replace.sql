@@ -25,7 +25,8 @@ select results_eq(
   $$ values ('{}', null::integer, now(), 25::smallint, 0::smallint, null::jsonb, 2) $$,
   'arguments that the second call omits get their defaults, not the old values');
 
-select is((add_job('task', job_key => 'key', job_key_mode => null)).revision, 3, 'a null mode is replace');
+select is((add_job('task', job_key => 'key', job_key_mode => null)).revision, 3,
+  'a mode that is null replaces the job');
 select is((select count(*) from _private_jobs), 1::bigint, 'there is one job all the time');
 
 select * from finish();

@@ -23,9 +23,9 @@ $$;
 
 select ok(pg_temp.is_unchanged(), 'a waiting job does not change');
 select get_job('worker');
-select ok(pg_temp.is_unchanged(), 'so does a running one');
+select ok(pg_temp.is_unchanged(), 'a running job does not change');
 select fail_job('worker', (select id from first), 'no luck', permanent => true, retry_at => (select run_at from first));
-select ok(pg_temp.is_unchanged(), 'so does a permanently failed one');
+select ok(pg_temp.is_unchanged(), 'a permanently failed job does not change');
 select results_eq(
   $$ select count(*), max(revision), max(last_error), bool_or(is_available) from _private_jobs $$,
   $$ values (1::bigint, 3, 'no luck', false) $$,

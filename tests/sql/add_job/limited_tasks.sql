@@ -39,11 +39,14 @@ select results_eq(
   'limited and paused jobs wait for a claim that looks at them');
 
 select add_job('limited', job_key => 'early');
-select results_eq('select * from pg_temp.places() limit 1', $$ values ('limited', '-1') $$, 'a job that is replaced, too');
+select results_eq('select * from pg_temp.places() limit 1', $$ values ('limited', '-1') $$,
+  'a job that is replaced by a limited one waits for a claim that looks at it');
 select add_job('free', job_key => 'early');
-select results_eq('select * from pg_temp.places() limit 1', $$ values ('free', 'none') $$, 'the new task decides');
+select results_eq('select * from pg_temp.places() limit 1', $$ values ('free', 'none') $$,
+  'a job that is replaced by one of a free task waits in no lane');
 select add_job('limited', queue_name => 'q', job_key => 'early');
-select results_eq('select * from pg_temp.places() limit 1', $$ values ('limited', 'q') $$, 'and the new queue');
+select results_eq('select * from pg_temp.places() limit 1', $$ values ('limited', 'q') $$,
+  'a job that is replaced by one in a queue waits in this queue');
 select add_job('free', job_key => 'early', job_key_mode => 'unsafe_dedupe');
 select results_eq('select * from pg_temp.places() limit 1', $$ values ('limited', 'q') $$, 'a duplicate changes nothing');
 
@@ -52,18 +55,18 @@ select add_jobs(array[pg_temp.spec('limited'), pg_temp.spec('free'), pg_temp.spe
 select results_eq(
   'select * from pg_temp.places()',
   $$ values ('limited', '-1'), ('free', 'none'), ('limited', 'q'), ('paused', '-1') $$,
-  'add_jobs() does the same');
+  'add_jobs() puts limited and paused jobs into the same places');
 delete from _private_jobs;
 select add_jobs(array[pg_temp.spec('free', null, 'a'), pg_temp.spec('limited', null, 'b'), pg_temp.spec('limited', 'q', 'c'), pg_temp.spec('limited')]);
 select results_eq(
   'select * from pg_temp.places()',
   $$ values ('free', 'none'), ('limited', '-1'), ('limited', 'q'), ('limited', '-1') $$,
-  'and with keys');
+  'add_jobs() with keys puts limited jobs into the same places');
 select add_jobs(array[pg_temp.spec('limited', null, 'a'), pg_temp.spec('paused', 'q', 'b'), pg_temp.spec('free', null, 'c')]);
 select results_eq(
   'select * from pg_temp.places() limit 3',
   $$ values ('limited', '-1'), ('paused', 'q'), ('free', 'none') $$,
-  'also for those that are replaced');
+  'add_jobs() puts replaced jobs into the same places');
 
 select set_limit('all', total_running => 100);
 select add_job('free', job_key => 'c');

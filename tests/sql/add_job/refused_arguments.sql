@@ -24,9 +24,10 @@ select throws_ok(
   $$ select add_job('task', job_key => 'key', job_key_mode => 'sometimes') $$,
   'GWBKM', 'Invalid job_key_mode value, expected ''replace'', ''preserve_run_at'' or ''unsafe_dedupe''.');
 select throws_ok($$ select add_job('task', job_key => '', job_key_mode => 'unsafe_dedupe') $$,
-                 'GWBJK', null, 'unsafe_dedupe checks no less');
-select is_empty($$ select id from _private_jobs $$, 'nothing was added');
-select is_empty($$ select id from _private_tasks union all select id from _private_job_queues $$, 'no name was made');
+                 'GWBJK', null, 'unsafe_dedupe refuses an empty key, too');
+select is_empty($$ select id from _private_jobs $$, 'refused calls have added no job');
+select is_empty($$ select id from _private_tasks union all select id from _private_job_queues $$,
+  'refused calls have added no names of tasks and queues');
 
 -- The greatest and the least that are allowed; characters, not bytes, are counted.
 select lives_ok(

@@ -12,13 +12,15 @@ select results_eq(
   $$ select j.payload::text, t.identifier, q.queue_name, j.key, j.run_at, j.max_attempts::int, j.priority::int, j.flags
        from _private_jobs as j join _private_tasks as t on t.id = j.task_id join _private_job_queues as q on q.id = j.job_queue_id
       where j.id = (select id from first) $$,
-  $$ values ('{"n": 1}', 'task', 'q', 'k', timestamptz '2020-01-01', 3, 7, '{"f": true}'::jsonb) $$, 'with these options');
-select results_eq($$ select * from add_job_once('other', '{"n": 2}', 'k') $$, $$ select id, state, due_at, revision, false from first $$, 'the second returns it, whatever it wants');
-select is((select count(*) from _private_jobs), 1::bigint, 'and adds nothing');
-select is(payload::text, '{"n": 1}', 'nor changes the job') from _private_jobs;
+  $$ values ('{"n": 1}', 'task', 'q', 'k', timestamptz '2020-01-01', 3, 7, '{"f": true}'::jsonb) $$,
+  'the job has the options of the first call');
+select results_eq($$ select * from add_job_once('other', '{"n": 2}', 'k') $$, $$ select id, state, due_at, revision, false from first $$,
+  'the second call returns the job of the first, whatever it asks for');
+select is((select count(*) from _private_jobs), 1::bigint, 'the second call adds no job');
+select is(payload::text, '{"n": 1}', 'the second call does not change the job') from _private_jobs;
 
 select get_job_batch('worker');
-select is(pg_temp.once('{}'), 't running f', 'the state is that of now');
+select is(pg_temp.once('{}'), 't running f', 'a later call returns the current state of the job');
 select complete_job('worker', id) from first;
 select results_eq($$ select * from add_job_once('task', key => 'k') $$, $$ select id, 'gone', null::timestamptz, null::int, false from first $$, 'a job that is done counts');
 
@@ -34,8 +36,10 @@ select is((select is_new from add_job_once('task', key => 'k2')), false, 'so it 
 update _gw_keyed_calls set kept_until = clock_timestamp() where key = 'k2';
 create temporary table third on commit drop as select * from add_job_once('task', '{"n": 3}', 'k2', '1 hour');
 select is((select is_new from third), true, 'after the interval a call adds a job');
-select is((select count(*) from add_job_once('task', key => 'k2') as o join third as t on t.id = o.id and not o.is_new), 1::bigint, 'which is the first one from then on');
-select ok((select kept_until between clock_timestamp() + interval '59 minutes' and clock_timestamp() + interval '1 hour' from _gw_keyed_calls where key = 'k2'), 'for its own interval');
+select is((select count(*) from add_job_once('task', key => 'k2') as o join third as t on t.id = o.id and not o.is_new), 1::bigint,
+  'a later call returns the job of the call after the interval');
+select ok((select kept_until between clock_timestamp() + interval '59 minutes' and clock_timestamp() + interval '1 hour' from _gw_keyed_calls where key = 'k2'),
+  'the record is kept for the interval of its own call');
 
 -- A call that is undone does not count.
 savepoint before;
@@ -47,7 +51,7 @@ select is((select is_new from add_job_once('task', key => 'k3')), true, 'a call 
 update _gw_keyed_calls set kept_until = clock_timestamp() - interval '1 hour' where key <> 'k3';
 select _gw_drop_spent();
 select is((select array_agg(key) from _gw_keyed_calls), '{k3}'::text[], 'the records that are over are deleted');
-select is((select array_agg(kind) from _gw_keyed_calls), '{once}'::text[], 'the others stay');
+select is((select array_agg(kind) from _gw_keyed_calls), '{once}'::text[], 'records within their interval stay');
 
 select * from finish();
 rollback;

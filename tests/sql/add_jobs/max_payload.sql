@@ -8,8 +8,9 @@ prepare add as
 select add_jobs(array[
   json_populate_record(null::job_spec, '{"identifier": "task", "payload": {"n": 1}}'),
   row('task', to_json(repeat('x', 1048575)), null, null, null, null, null, null)::job_spec]);
-select throws_ok('add', 'GWBPL', 'Payload has 1048577 bytes, at most 1048576 are allowed.', 'the second is too large');
-select is((select count(*) from jobs), 0::bigint, 'nothing was added');
+select throws_ok('add', 'GWBPL', 'Payload has 1048577 bytes, at most 1048576 are allowed.',
+  'a call with a spec whose payload is too large is refused');
+select is((select count(*) from jobs), 0::bigint, 'a refused call adds no job');
 do $$
 declare
   said text;

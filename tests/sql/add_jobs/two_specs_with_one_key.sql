@@ -18,7 +18,7 @@ select results_eq(
             ('other', '[2]',    2::smallint, 0),
             ('key',   '[1, 3]', 3::smallint, 1) $$,
   'arrays are joined in the order of the specs, the last spec wins the rest, the revision counts');
-select is((select count(distinct id) from added), 2::bigint, 'two specs share one row');
+select is((select count(distinct id) from added), 2::bigint, 'two specs with one key share one row');
 
 select results_eq(
   $$ select payload::text, revision from add_jobs(array[pg_temp.spec(4, 'key'), pg_temp.spec(5, 'key')]) $$,
@@ -31,7 +31,7 @@ select * from add_jobs(array[pg_temp.spec(6, 'key'), pg_temp.spec(7, 'key')]);
 select results_eq(
   $$ select payload::text, revision from again $$,
   $$ values ('[6, 7]', 1), ('[6, 7]', 1) $$,
-  'a running one is let go once and a new one replaced once');
+  'a running job loses its key once, and the new job is replaced once');
 select results_eq(
   $$ select attempts, max_attempts, key from _private_jobs where locked_by = 'worker' $$,
   $$ values (26::smallint, 25::smallint, null::text) $$,

@@ -12,7 +12,8 @@ select permanently_fail_jobs(array(select id from _private_jobs where key = 'fai
 
 create temp table canceled as
 select * from cancel_jobs(array(select id from _private_jobs where key not in ('other', 'behind')) || '{-1,999}', 'wrong customer');
-select set_eq($$ select key from canceled $$, array['running', 'ready', 'scheduled'], 'they are returned');
+select set_eq($$ select key from canceled $$, array['running', 'ready', 'scheduled'],
+  'waiting and running jobs are returned as canceled');
 select set_eq(
   $$ select key, last_error, job_state(run_at, attempts, max_attempts, locked_at) from _private_jobs $$,
   $$ values ('running', 'wrong customer', 'running'), ('ready', 'wrong customer', 'failed'), ('scheduled', 'wrong customer', 'failed'),
@@ -21,19 +22,20 @@ select set_eq(
 select set_eq(
   $$ select key, attempts - max_attempts from _private_jobs where key in ('ready', 'running', 'failed') $$,
   $$ values ('ready', 0), ('running', 1), ('failed', 0) $$,
-  'one that runs has an attempt too many');
+  'a canceled job that runs has an attempt too many');
 select results_eq(
   $$ select j.locked_by, _gw_lease(j.locked_at), q.locked_by
        from _private_jobs as j join _private_job_queues as q on q.id = j.job_queue_id where j.key = 'running' $$,
   $$ select 'me', lease, 'me' from claimed $$,
-  'and its lock and its queue');
+  'a canceled job that runs keeps its lock and its queue');
 select results_eq($$ select job_id, worker_id, reason from _gw_cancels $$, $$ select id, 'me', 'wrong customer' from claimed $$,
-                  'which is noted for its worker');
+                  'the cancel of a running job is stored for its worker');
 select is_empty($$ select * from get_job_batch('you', batch_size => 9) where key <> 'other' $$, 'none of them is claimed, nor what is behind the queue');
 
 select results_eq($$ select key, last_error from cancel_jobs(array(select id from claimed)) $$, $$ values ('running', 'Canceled') $$,
-                  'again, without a reason');
-select results_eq($$ select job_id, reason from _gw_cancels $$, $$ select id, null from claimed $$, 'the last call counts');
+                  'a running job can be canceled again without a reason');
+select results_eq($$ select job_id, reason from _gw_cancels $$, $$ select id, null from claimed $$,
+  'the reason of the last cancel is stored');
 
 select * from finish();
 rollback;

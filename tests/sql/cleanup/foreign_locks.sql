@@ -11,22 +11,24 @@ update _private_jobs set attempts = 1, locked_at = now(), locked_by = 'pool-0123
 select throws_ok(
   $$ select cleanup('{GC_TASK_IDENTIFIERS}') $$,
   'GWCFW', 'Worker ''pool-0123456789'' is not registered and holds a job; it may have cached the ids of task names.');
-select throws_ok($$ select cleanup('{GC_TASK_IDENTIFIERS}', force => null) $$, 'GWCFW', null, 'null is not force');
-select lives_ok($$ select cleanup('{DELETE_PERMAFAILED_JOBS,GC_JOB_QUEUES}') $$, 'the other tasks do not mind');
+select throws_ok($$ select cleanup('{GC_TASK_IDENTIFIERS}', force => null) $$, 'GWCFW', null,
+  'null for force does not delete task names');
+select lives_ok($$ select cleanup('{DELETE_PERMAFAILED_JOBS,GC_JOB_QUEUES}') $$,
+  'other clean-up tasks are done in spite of foreign workers');
 select isnt_empty($$ select id from _private_tasks where identifier = 'unused' $$, 'the unused name is still there');
 
 select register_worker('pool-0123456789');
 select results_eq(
   $$ select rows from cleanup('{GC_TASK_IDENTIFIERS}') $$,
   $$ values (1::bigint) $$,
-  'registered workers do not mind');
+  'task names are deleted while only registered workers hold jobs');
 
 select add_job('unused', job_key => 'gone');
 select remove_job('gone'), deregister_worker('pool-0123456789');
 select results_eq(
   $$ select rows from cleanup('{GC_TASK_IDENTIFIERS}', force => true) $$,
   $$ values (1::bigint) $$,
-  'force deletes them nevertheless');
+  'force deletes task names in spite of foreign workers');
 
 select * from finish();
 rollback;

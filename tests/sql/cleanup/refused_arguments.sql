@@ -12,7 +12,8 @@ select throws_ok(
   'Invalid cleanup tasks; allowed values: ''DELETE_PERMAFAILED_JOBS'', ''GC_TASK_IDENTIFIERS'', ''GC_JOB_QUEUES''; '
   'you provided: ''DELETE_PERMAFAILED_JOBS'', ''VACUUM'', null.',
   'the message contains the allowed tasks and the given one');
-select throws_ok($$ select cleanup('{delete_permafailed_jobs}') $$, 'GWCTN', null, 'names are in upper case');
+select throws_ok($$ select cleanup('{delete_permafailed_jobs}') $$, 'GWCTN', null,
+  'the names of clean-up tasks are in upper case');
 select isnt_empty($$ select id from _private_jobs $$, 'nothing was cleaned up');
 
 select * from finish();

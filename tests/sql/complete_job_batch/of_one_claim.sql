@@ -21,15 +21,17 @@ as $$
 $$;
 
 select is(pg_temp.complete('other', array[1, 5]), 'none', 'another worker holds none of them');
-select is(pg_temp.complete('worker', array[1, 5], late => 1), 'none', 'nor does an earlier claim');
-select is((select count(*) from _private_jobs), 6::bigint, 'so none is done');
-select is(pg_temp.complete('worker', array[1, 2]), 'all', 'jobs without a queue');
-select is(pg_temp.complete('worker', array[2, 3, 5]), '3,5', 'one no longer exists, and one is in a queue');
-select is((select locked_by from _private_job_queues where queue_name = 'queue5'), null, 'which is free then');
-select is(pg_temp.complete('worker', array[6]), 'all', 'one that is in a queue');
+select is(pg_temp.complete('worker', array[1, 5], late => 1), 'none', 'an earlier claim holds none of the jobs');
+select is((select count(*) from _private_jobs), 6::bigint, 'refused calls complete no job');
+select is(pg_temp.complete('worker', array[1, 2]), 'all', 'two jobs without a queue are completed');
+select is(pg_temp.complete('worker', array[2, 3, 5]), '3,5',
+  'a job that no longer exists is left out, one in a queue is completed');
+select is((select locked_by from _private_job_queues where queue_name = 'queue5'), null,
+  'the queue of a completed job is free');
+select is(pg_temp.complete('worker', array[6]), 'all', 'a single job in a queue is completed');
 select set_eq('select payload::text::integer from _private_jobs', array[4], 'jobs that were not given are kept');
 select throws_ok(
-  'select _gw_complete_claim(''worker'', array[0, 0]::bigint[], 1)', 'GWWOB', null, 'no id is repeated');
+  'select _gw_complete_claim(''worker'', array[0, 0]::bigint[], 1)', 'GWWOB', null, 'a repeated id is refused');
 
 select * from finish();
 rollback;

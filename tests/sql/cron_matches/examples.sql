@@ -35,15 +35,15 @@ insert into examples values
 
 select is_empty(
   $$ select e.pattern, t.at from examples as e, unnest(e.yes) as t (at) where not cron_matches(e.pattern, (t.at || 'Z')::timestamptz) $$,
-  'it runs then');
+  'each pattern matches its times');
 select is_empty(
   $$ select e.pattern, t.at from examples as e, unnest(e.no) as t (at) where cron_matches(e.pattern, (t.at || 'Z')::timestamptz) $$,
-  'and not then');
-select ok(cron_matches('5 * * * *', '2026-01-01 00:05:59.999Z'), 'all of the minute counts');
+  'no pattern matches other times');
+select ok(cron_matches('5 * * * *', '2026-01-01 00:05:59.999Z'), 'each second of a matching minute matches');
 select results_eq(
   $$ select cron_matches('* * * * *', t) from unnest('{null, infinity, -infinity}'::timestamptz[]) as t $$,
   $$ values (null::boolean), (false), (false) $$,
-  'never is not a time');
+  'an infinite time never matches, and null gives null');
 
 select * from finish();
 rollback;

@@ -19,7 +19,7 @@ $$;
 alter sequence job_queues_id_seq restart with 1717986917;
 alter sequence jobs_id_seq1 restart with 1717986919;
 select add_job('task', queue_name => 'queue');
-select is_empty($$ select * from doctor() $$, '80 % are well; jobs have more ids than queues');
+select is_empty($$ select * from doctor() $$, '80 % of the ids are not reported; jobs have more ids than queues');
 
 select add_job('task', queue_name => 'next');
 select results_eq(
@@ -27,21 +27,21 @@ select results_eq(
   $$ values ('warning', 'ending identity', 'sequence job_queues_id_seq',
              '80.0 % of the ids of _private_job_queues are used (1717986918 of 2147483647). After the last one, every '
              'call that needs a new id fails.') $$,
-  'one more is worth a warning');
+  'more than 80 % of the ids are a warning');
 
 alter sequence job_queues_id_seq restart with 2040109466;
 select add_job('task', queue_name => 'last');
-select is((select severity from doctor()), 'critical', 'above 95 % it is urgent');
+select is((select severity from doctor()), 'critical', 'more than 95 % of the ids are critical');
 
 -- An adopted schema may have a sequence whose maximum exceeds that of its column.
 alter sequence job_queues_id_seq as bigint;
-select is((select severity from doctor()), 'critical', 'whatever the sequence could hold');
+select is((select severity from doctor()), 'critical', 'the maximum of the column counts, not that of the sequence');
 
 select pg_temp.apply_remedies('ending identity');
-select is_empty($$ select * from doctor() $$, 'the remedy begins anew');
+select is_empty($$ select * from doctor() $$, 'the remedy ends the finding');
 select add_job('task', queue_name => 'first');
-select is((select min(id) from _private_job_queues), 1, 'with the first id');
-select is_empty($$ select * from doctor() $$, 'and the identities continue');
+select is((select min(id) from _private_job_queues), 1, 'the sequence begins with the first id after the remedy');
+select is_empty($$ select * from doctor() $$, 'doctor() reports nothing after the next id');
 
 -- The ids of lanes begin again by themselves.
 select setval('_gw_lane_ids', -2147483000);

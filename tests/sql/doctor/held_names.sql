@@ -3,11 +3,11 @@ begin;
 select plan(4);
 set local search_path = graphile_worker, public;
 
-select is_empty($$ select * from _gw_find_held_names() $$, 'no session holds them');
+select is_empty($$ select * from _gw_find_held_names() $$, 'nothing is reported while no session holds names');
 select pg_advisory_lock_shared(_gw_name_lock('task', 'a'));
-select is_empty($$ select * from _gw_find_held_names() $$, 'producers share them');
+select is_empty($$ select * from _gw_find_held_names() $$, 'shared locks of producers are not reported');
 select pg_advisory_lock(7239152::bigint * 4294967296 + n) from generate_series(0, 127) as n;
-select is_empty($$ select * from _gw_find_held_names() $$, 'cleanup has them for a moment');
+select is_empty($$ select * from _gw_find_held_names() $$, 'all locks of a cleanup of this moment are not reported');
 
 -- The lock is looked for where queries of a minute ago are not known: as a role that may not see them.
 create role gw_test_blind;

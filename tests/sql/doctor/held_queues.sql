@@ -41,7 +41,7 @@ select is(
 update _private_jobs set updated_at = now() - interval '4 minutes' where key = 'waits';
 select is_empty($$ select * from doctor() $$, 'its job has not waited for five minutes');
 update _private_jobs set updated_at = now() - interval '6 minutes', run_at = now() + interval '1 hour' where key = 'waits';
-select is_empty($$ select * from doctor() $$, 'its job is not due');
+select is_empty($$ select * from doctor() $$, 'a queue whose job is not due is not reported');
 update _private_jobs set run_at = now() - interval '1 day' where key = 'waits';
 
 update _private_job_queues set locked_at = now() - interval '4 minutes' where queue_name = 'queue';
@@ -59,8 +59,8 @@ select is_empty($$ select * from doctor() $$, 'other workers recover a registere
 select deregister_worker('pool-1');
 
 select pg_temp.apply_remedies('held queue');
-select is_empty($$ select * from doctor() $$, 'the remedy frees it');
-select is((select key from get_job('worker')), 'runs', 'and its jobs go on');
+select is_empty($$ select * from doctor() $$, 'the remedy of a held queue frees it, which ends the finding');
+select is((select key from get_job('worker')), 'runs', 'the jobs of the freed queue are claimed');
 
 select * from finish();
 rollback;

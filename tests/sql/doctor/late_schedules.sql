@@ -14,7 +14,7 @@ $$;
 
 select is_empty($$ select * from doctor() $$, 'schedules that have just been created are not late');
 select pg_temp.set_back('4 minutes');
-select is_empty($$ select * from doctor() $$, 'nor is one whose run was due four minutes ago');
+select is_empty($$ select * from doctor() $$, 'a schedule whose run was due four minutes ago is not late');
 
 select pg_temp.set_back('30 days');
 select results_eq(
@@ -27,14 +27,16 @@ select register_worker('worker', '{task}');
 select results_eq(
   $$ select subject, detail ~ 'oldest first', remedy ~ '^Read in the log' from doctor() $$,
   $$ values ('schedule often', true, true) $$,
-  'what a worker that has just started does not fill, is not late');
+  'runs that a worker does not fill because it has just started are not late');
 update _gw_workers set beating_since = now() - interval '6 minutes';
 select results_eq(
   $$ select subject, detail ~ 'for 00:05:' from doctor() where subject ~ 'never' $$, $$ values ('schedule never filled', true) $$,
-  'what was due while it lived, is late');
+  'a run that was due while a worker lived is late');
 
-select is(json_array_length(c.scheduled), 1000, 'a call adds a thousand') from run_cron('[]', now() - interval '1 minute') as c;
-select is((select count(*) from doctor() where subject = 'schedule often'), 1::bigint, 'and the schedule is still late');
+select is(json_array_length(c.scheduled), 1000,
+  'one call of run_cron() adds a thousand runs') from run_cron('[]', now() - interval '1 minute') as c;
+select is((select count(*) from doctor() where subject = 'schedule often'), 1::bigint,
+  'a schedule with runs that are left is still late');
 
 do $$
 declare
@@ -47,7 +49,7 @@ end;
 $$;
 select is_empty($$ select * from doctor() where finding = 'late schedule' $$, 'the remedy skips what was missed');
 select is((select json_array_length(c.scheduled) from run_cron('[]', now() - interval '1 minute', now() + interval '1 minute') as c), 2,
-          'and they run from now on');
+          'the schedules run from now on after the remedy');
 
 select pg_temp.set_back('30 days');
 update _gw_schedules set paused = true;

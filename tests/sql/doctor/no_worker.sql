@@ -18,12 +18,14 @@ select results_eq(
              'Due jobs: 2, the oldest for 00:20:03, but no registered worker was seen in the last 5 minutes, and no job was '
              'claimed in that time. They wait until a worker starts.') $$,
   'one finding contains the number of jobs and the time for which they have been due');
-select matches((select remedy from doctor()), '^Start a worker, such as gw-run, .* gw-run tasks shows which\.$', 'with the remedy');
+select matches((select remedy from doctor()), '^Start a worker, such as gw-run, .* gw-run tasks shows which\.$',
+  'the remedy is to start a worker');
 
 select register_worker('worker', '{task}');
 select is_empty($$ select * from doctor() $$, 'a registered worker is enough');
 update _gw_workers set last_seen_at = now() - interval '6 minutes';
-select results_eq($$ select finding from doctor() $$, array['no worker'], 'unless it was not seen for minutes');
+select results_eq($$ select finding from doctor() $$, array['no worker'],
+  'jobs are reported if the registered worker was not seen for minutes');
 select register_worker('worker', '{another}');
 select results_eq(
   $$ select finding from doctor() $$, array['task without worker'], 'a worker without this task is another finding');
@@ -32,15 +34,19 @@ select results_eq($$ select finding from doctor() $$, array['no worker'], 'the w
 select deregister_worker('worker');
 
 select get_job('pool-1');
-select is_empty($$ select * from doctor() $$, 'a worker that does not register claims jobs');
+select is_empty($$ select * from doctor() $$,
+  'jobs are not reported if a worker that is not registered has claimed one');
 update _private_jobs set locked_at = now() - interval '6 minutes' where locked_at is not null;
 update _private_job_queues set locked_at = now() - interval '6 minutes' where locked_at is not null;
-select results_eq($$ select finding from doctor() $$, array['no worker'], 'unless it has not claimed one for minutes');
+select results_eq($$ select finding from doctor() $$, array['no worker'],
+  'jobs are reported if no job was claimed for minutes');
 
 update _private_jobs set locked_at = null, locked_by = null;
 update _private_job_queues set locked_at = now(), locked_by = 'pool-1';
-select isnt_empty($$ select * from doctor() where finding = 'orphaned queue' $$, 'a queue is locked');
-select is_empty($$ select * from doctor() where finding = 'no worker' $$, 'which is a claim, too');
+select isnt_empty($$ select * from doctor() where finding = 'orphaned queue' $$,
+  'a queue that is locked without a job is reported');
+select is_empty($$ select * from doctor() where finding = 'no worker' $$,
+  'the lock of a queue counts as a claim of a worker');
 update _private_job_queues set locked_at = now() - interval '6 minutes';
 select matches(
   (select detail from doctor() where finding = 'no worker'), '^Due jobs: 1,', 'jobs behind a locked queue are not counted');
@@ -50,7 +56,7 @@ select results_eq(
   $$ select severity, detail like 'Due jobs: 2, the oldest for 00:20:03, % in the last 20 minutes, %'
        from _gw_find_no_worker(patience => '20 minutes') $$,
   $$ values ('critical', true) $$,
-  'it contains the time without a claim');
+  'the finding says for how long no job was claimed');
 
 select * from finish();
 rollback;

@@ -27,16 +27,16 @@ select results_eq(
   $$ values ('warning', 'orphaned queue', 'queue stuck',
              'It has been locked by worker worker for 00:00:00, but none of its jobs runs. Its jobs wait until a '
              'worker looks for stale locks (setting stale_sweep_every).') $$,
-  'one whose running job was deleted is not');
+  'a queue whose running job was deleted is reported');
 
 create temp table remedy as select split_part(remedy, ' with: ', 2) as command from doctor();
 update _private_job_queues set locked_at = locked_at + interval '1 microsecond' where queue_name = 'stuck';
 do $$ begin execute (select command from remedy); end $$;
-select isnt_empty($$ select * from doctor() $$, 'the remedy frees no other claim');
+select isnt_empty($$ select * from doctor() $$, 'the remedy does not free a queue that was claimed since');
 
 select pg_temp.apply_remedies('orphaned queue');
-select is_empty($$ select * from doctor() $$, 'it frees the queue');
-select is((select key from get_job('worker')), 'stuck2', 'whose next job starts');
+select is_empty($$ select * from doctor() $$, 'the remedy frees the queue, which ends the finding');
+select is((select key from get_job('worker')), 'stuck2', 'the next job of the freed queue is claimed');
 
 select * from finish();
 rollback;

@@ -11,7 +11,8 @@ insert into _gw_mends (mended) values (1);
 insert into _gw_audit (act, jobs, role) values ('test', 0, 'test');
 select add_job('task');
 select * from get_job('worker');
-select is_empty($$ select * from doctor() as d where d.finding = 'sequence behind' $$, 'sequences that gave the ids are well');
+select is_empty($$ select * from doctor() as d where d.finding = 'sequence behind' $$,
+  'sequences that gave the ids are not reported');
 
 -- Every sequence of ids, at the start.
 create temporary table sequence_of_ids as
@@ -42,7 +43,7 @@ select results_eq(
   $$ select regexp_replace(d.subject, '^sequence ', '') collate "C", d.severity from doctor() as d where d.finding = 'sequence behind' order by 1 $$,
   $$ select (parse_ident(s.sequence::text))[array_upper(parse_ident(s.sequence::text), 1)] collate "C", 'critical' from sequence_of_ids as s order by 1 $$,
   'each sequence that was set back is reported');
-select throws_ok($$ select add_job('other') $$, '23505', null, 'until then adding jobs fails');
+select throws_ok($$ select add_job('other') $$, '23505', null, 'a job cannot be added while a sequence is behind');
 
 do $$
 declare
@@ -53,11 +54,12 @@ begin
   end loop;
 end;
 $$;
-select is_empty($$ select * from doctor() as d where d.finding = 'sequence behind' $$, 'the remedies set them');
-select lives_ok($$ select add_job('other', queue_name => 'other') $$, 'jobs can be added');
+select is_empty($$ select * from doctor() as d where d.finding = 'sequence behind' $$,
+  'the remedies set the sequences, which ends the findings');
+select lives_ok($$ select add_job('other', queue_name => 'other') $$, 'jobs can be added after the remedies');
 
 -- The row that has the last value is not behind.
-select is_empty($$ select * from _gw_find_sequences_behind() $$, 'and the sequences continue');
+select is_empty($$ select * from _gw_find_sequences_behind() $$, 'no sequence is behind after the next ids');
 
 select * from finish();
 rollback;

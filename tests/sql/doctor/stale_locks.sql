@@ -30,37 +30,39 @@ update _gw_workers set last_seen_at = now() - interval '1 minute';
 select results_eq(
   $$ select severity, finding, subject from doctor() $$,
   $$ values ('warning', 'stale lock', 'worker expired') $$,
-  'four hours are over for one');
+  'a worker with a lock that is older than four hours is reported');
 
 update _gw_workers set last_seen_at = now() - interval '61 seconds' where id = 'silent';
 select results_eq(
   $$ select subject from doctor() $$,
   $$ values ('worker expired'), ('worker silent') $$,
-  'and twice half a minute for another; the oldest lock comes first');
+  'a worker that was not seen for twice dead_after is reported after the one with the oldest lock');
 select set_setting('dead_after', '1 hour');
-select is_empty($$ select * from doctor() where subject = 'worker silent' $$, 'the setting decides');
+select is_empty($$ select * from doctor() where subject = 'worker silent' $$,
+  'a worker that was seen within twice dead_after is not reported');
 select set_setting('dead_after', '10 seconds');
 update _gw_workers set last_seen_at = now() - interval '21 seconds' where id = 'silent';
 update _gw_workers set last_seen_at = now() where id = 'live';
-select isnt_empty($$ select * from doctor() where subject = 'worker silent' $$, 'also for sooner');
+select isnt_empty($$ select * from doctor() where subject = 'worker silent' $$,
+  'a worker is reported earlier if dead_after is shorter');
 select is(
   (select detail from doctor() where subject = 'worker silent'),
   'It has held jobs: 1, queues: 1; the oldest for 03:59:00. It was last seen 00:00:21 ago (host db1, pid 7). Until they '
   'are freed, these jobs and the next jobs of these queues wait.',
-  'it contains what is held, since when, and where the worker ran');
+  'the finding says what the worker holds, since when, and where it ran');
 
 update _private_jobs set locked_by = null where key = 'expired';
 update _private_job_queues set locked_by = null where queue_name = 'queue of expired';
 select set_eq(
   $$ select subject, detail like 'It has held jobs: 1, queues: 1;%' from doctor() $$,
   $$ values ('worker unknown', true), ('worker silent', true) $$,
-  'a lock without an owner is one, too');
+  'a lock without an owner is reported');
 
 select pg_temp.apply_remedies('stale lock');
-select is_empty($$ select * from doctor() $$, 'the remedies free them');
+select is_empty($$ select * from doctor() $$, 'the remedies free the stale locks, which ends the findings');
 select set_eq(
   $$ select key from _private_jobs where locked_at is null $$, array['silent', 'expired'],
-  'and nobody else''s');
+  'the remedies free no other locks');
 
 update _private_jobs set locked_at = '-infinity', locked_by = 'odd' where key = 'live';
 select matches(
@@ -72,7 +74,7 @@ update _private_jobs set locked_at = now() - interval '5 hours', locked_by = 'li
 select matches(
   (select detail || ' ' || remedy from doctor()),
   'It is alive but has not renewed them for four hours, so it may not know of them\. .* Restart the worker;',
-  'a live worker keeps what it holds');
+  'a live worker with locks older than four hours is reported with another remedy');
 
 select * from finish();
 rollback;

@@ -16,9 +16,9 @@ select results_eq(
   $$ values ('mail', 'user * is gone', 'user 4711 is gone', 2::bigint, 2::bigint, false, '2001-01-01'::timestamptz, true),
             ('sync', 'mailbox is full', 'mailbox is full', 1, 5, false, now(), true),
             ('mail', 'mailbox is full', 'mailbox is full', 1, 3, false, now(), true) $$, 'a group for each error but for its numbers');
-select is((select count(*) from error_groups('mail')), 2::bigint, 'those of a task');
-select is((select count(*) from error_groups(max_rows => 1)), 1::bigint, 'the most frequent');
-select throws_ok($$ select from error_groups(max_rows => -1) $$, 'GWILM', null, 'not fewer than none');
+select is((select count(*) from error_groups('mail')), 2::bigint, 'the errors of one task are grouped');
+select is((select count(*) from error_groups(max_rows => 1)), 1::bigint, 'the most frequent group comes first');
+select throws_ok($$ select from error_groups(max_rows => -1) $$, 'GWILM', null, 'a negative number of rows is refused');
 
 -- What a program may write, and the group of each.
 create temp table errors (number serial, error text, error_group text);
@@ -39,7 +39,8 @@ update _private_jobs as j set attempts = max_attempts, last_error = e.error from
 select add_job('odd'), add_job('other', job_key => '1');
 update _private_jobs set attempts = max_attempts where key = '1';
 select set_eq($$ select g.error_group, g.jobs from error_groups('odd', 100) as g $$,
-              $$ select e.error_group, 3 * count(*) from errors as e group by e.error_group $$, 'all jobs of each are counted');
+              $$ select e.error_group, 3 * count(*) from errors as e group by e.error_group $$,
+              'each group counts all of its jobs');
 select is_empty(
   $$ select g.*, m.keys
        from error_groups('odd', 100) as g
@@ -49,9 +50,10 @@ select is_empty(
       cross join lateral search_jobs('failed', 'odd', error_group => g.error_group, max_rows => 100) as s
       where m.ids <> s.job_ids or cardinality(m.ids) <> g.jobs
          or exists (select from errors as e where (e.number = any (m.keys)) <> (e.error_group = g.error_group)) $$,
-  'and the searches find exactly these');
-select is((select cardinality(s.job_ids) from search_jobs(error_group => '(no error)', max_rows => 100) as s), 3 * 5 + 3, 'of all tasks and states');
-select is_empty($$ select matching_job_ids('failed', 'odd', error_group => '') $$, 'there is no group without a name');
+  'the searches find exactly the jobs of each group');
+select is((select cardinality(s.job_ids) from search_jobs(error_group => '(no error)', max_rows => 100) as s), 3 * 5 + 3,
+  'a group is searched in all tasks and states');
+select is_empty($$ select matching_job_ids('failed', 'odd', error_group => '') $$, 'no group has an empty name');
 
 -- Of more jobs than max_read it reads the newest ones, and some of the others.
 select complete_jobs(array(select id from jobs));
@@ -63,9 +65,11 @@ select results_eq(
   $$ select g.task_identifier, g.error_group, g.jobs between 4800 and 5850 or g.jobs between 1150 and 1500, g.is_cut from error_groups(max_read => 5000) as g order by 1, 2 $$,
   $$ values ('mail', 'HTTP 500', true, true), ('mail', 'HTTP 501', true, true), ('mail', 'HTTP 502', true, true),
             ('sync', 'HTTP 500', true, true), ('sync', 'HTTP 501', true, true), ('sync', 'HTTP 502', true, true) $$,
-  'so an old group is not missed because newer jobs have failed, and each job stands for several');
-select ok((select sum(jobs) between 19000 and 21000 from error_groups(max_read => 5000)), 'their sum is about right');
-select is((select sum(jobs) from error_groups(max_read => 20000)), 20000::numeric, 'all that may be read are counted');
+  'an old group is found behind newer jobs, and each job that is read stands for several');
+select ok((select sum(jobs) between 19000 and 21000 from error_groups(max_read => 5000)),
+  'the sum of the estimates is near the number of jobs');
+select is((select sum(jobs) from error_groups(max_read => 20000)), 20000::numeric,
+  'as many jobs as may be read are counted exactly');
 
 select * from finish();
 rollback;

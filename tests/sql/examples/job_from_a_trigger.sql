@@ -28,18 +28,18 @@ select results_eq(
        from graphile_worker.get_job_batch('worker', batch_size => 9) as g
        join public.messages as m on m.id = (g.payload ->> 'id')::bigint $$,
   $$ values ('send_message', 'hello'), ('send_message', 'world') $$,
-  'each row has a job');
+  'the trigger adds a job for each new row');
 
 update public.messages set body = upper(body);
-select is_empty($$ select id from graphile_worker.get_job('worker') $$, 'an update adds none');
+select is_empty($$ select id from graphile_worker.get_job('worker') $$, 'an update adds no job');
 
 savepoint before;
 insert into public.messages (body) values ('never sent');
 rollback to before;
-select is_empty($$ select id from graphile_worker.get_job('worker') $$, 'nor does an insert that is rolled back');
+select is_empty($$ select id from graphile_worker.get_job('worker') $$, 'an insert that is rolled back adds no job');
 
 insert into public.messages (body) values ('sent');
-select isnt_empty($$ select id from graphile_worker.get_job('worker') $$, 'one that is not does');
+select isnt_empty($$ select id from graphile_worker.get_job('worker') $$, 'an insert that is committed adds a job');
 
 select * from finish();
 rollback;

@@ -34,11 +34,12 @@ grant usage on schema gw_test_trap to gw_test_app;
 set local role gw_test_app;
 set local search_path = gw_test_trap, pg_catalog, public;
 
-select lives_ok($$ select api.request_report('2020-01-01') $$, 'the role adds a job');
+select lives_ok($$ select api.request_report('2020-01-01') $$, 'the role adds a job by the function');
 select throws_ok($$ select api.request_report('infinity') $$, '22023', 'There is no report for the future.',
                  'the function checks the arguments');
-select throws_ok($$ select graphile_worker.add_job('anything') $$, '42501', null, 'it cannot call add_job itself');
-select throws_ok($$ select * from graphile_worker.jobs $$, '42501', null, 'nor look at the jobs');
+select throws_ok($$ select graphile_worker.add_job('anything') $$, '42501', null,
+  'the role cannot call add_job itself');
+select throws_ok($$ select * from graphile_worker.jobs $$, '42501', null, 'the role cannot read the jobs');
 
 reset role;
 set local search_path = public;
@@ -47,8 +48,9 @@ select results_eq(
   $$ values ('report', 'report:2020-01-01', 5::smallint, now()) $$,
   'the job was added, and no object of the caller was used');
 select is((select proconfig from pg_proc where oid = 'api.request_report(date)'::regprocedure),
-          array['search_path=pg_catalog, pg_temp'], 'the path is pinned');
-select ok(not has_function_privilege('public', 'api.request_report(date)', 'execute'), 'PUBLIC may not call it');
+          array['search_path=pg_catalog, pg_temp'], 'the function has its search_path set');
+select ok(not has_function_privilege('public', 'api.request_report(date)', 'execute'),
+  'PUBLIC may not call the function');
 
 select * from finish();
 rollback;

@@ -13,16 +13,18 @@ select add_job('mail', queue_name => 'q', run_at => now() - interval '2 hours');
 select add_job('sync', queue_name => 'q', run_at => now() - interval '3 hours');
 select add_job('mail', run_at => now() + interval '1 hour', priority => -9);
 select is(pg_temp.first('mail'), 2::bigint, 'the job that is due longest, in a queue or not; later ones are not due');
-select is(pg_temp.first(queue => 'q'), 3::bigint, 'the first of a queue');
+select is(pg_temp.first(queue => 'q'), 3::bigint, 'the job that is due longest in a queue is the first');
 select is(pg_temp.first('mail', 'q'), 2::bigint, 'the first of a task in a queue');
-select is((select f.run_at from first_waiting('mail') as f), now() - interval '2 hours', 'since when it is due');
+select is((select f.run_at from first_waiting('mail') as f), now() - interval '2 hours',
+  'the first job is returned with its run_at');
 select add_job('mail', priority => -1);
-select is(pg_temp.first('mail'), 5::bigint, 'the priority comes first');
+select is(pg_temp.first('mail'), 5::bigint, 'a job of an earlier priority is the first');
 select set_limit('one', '{export}', by => 'payload:tenant', max_running => 1);
 select add_job('export', '{"tenant":7}'), add_job('export', '{"tenant":7}', run_at => now() - interval '1 hour');
-select is(pg_temp.first('export'), 7::bigint, 'a job with a limit, at which no claim has looked');
+select is(pg_temp.first('export'), 7::bigint,
+  'the first job of a limited task is found before a claim has looked at it');
 select get_job('w', '{none}') from generate_series(1, 10);
-select is(pg_temp.first('export'), 7::bigint, 'the same in its lane');
+select is(pg_temp.first('export'), 7::bigint, 'the first job of a limited task is found in its lane');
 select is(pg_temp.first('mail', max_read => 0), 2::bigint, 'no more is read of jobs without a queue than is allowed');
 select is(pg_temp.first('nothing'), null::bigint, 'no job of a task that does not exist');
 
