@@ -10,8 +10,8 @@ select force_unlock_workers('{dead}');
 select results_eq(
   $$ select attempts, max_attempts, locked_by, is_available from _private_jobs $$,
   $$ values (25::smallint, 25::smallint, null::text, false) $$,
-  'it has failed for good');
-select is_empty($$ select id from get_job('next') $$, 'it cannot be claimed');
+  'a replaced or removed job that is unlocked has failed permanently');
+select is_empty($$ select id from get_job('next') $$, 'a removed job that is unlocked cannot be claimed');
 
 select * from finish();
 rollback;

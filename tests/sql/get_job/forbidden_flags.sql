@@ -10,9 +10,11 @@ select add_job('task', '1', flags => '{a}'), add_job('task', '2', 'queue', flags
 select results_eq(
   $$ select payload::text from get_job_batch('worker', batch_size => 9, forbidden_flags => '{a,x}') $$,
   array['3', '4', '5'],
-  'jobs without flags, and those with others only');
-select is_empty($$ select id from get_job('worker', forbidden_flags => '{a}') $$, 'nothing else is allowed');
-select is((select payload::text from get_job('worker', forbidden_flags => '{}')), '1', 'no forbidden flag forbids nothing');
+  'jobs without flags and jobs with other flags only are claimed');
+select is_empty($$ select id from get_job('worker', forbidden_flags => '{a}') $$,
+  'no job with a forbidden flag is claimed');
+select is((select payload::text from get_job('worker', forbidden_flags => '{}')), '1',
+  'an empty array of forbidden flags forbids nothing');
 
 select * from finish();
 rollback;

@@ -22,8 +22,10 @@ select register_worker('w2');
 select pg_temp.kill(w) from unnest(array['w1', 'w2']) as w;
 select * from pg_temp.beat() as b (died text[], freed bigint);
 select results_eq($$ select j.key, s.crashes from _private_jobs as j join _gw_suspects as s on s.job_id = j.id order by j.key $$,
-                  $$ values ('1', 1), ('2', 0) $$, 'the crash of one is counted, the others do not become suspects');
-select set_eq($$ select key from get_job_batch('worker', batch_size => 9) $$, array['3', '4'], 'they run like any job');
+                  $$ values ('1', 1), ('2', 0) $$,
+                  'the crash of one suspect is counted, and the other jobs do not become suspects');
+select set_eq($$ select key from get_job_batch('worker', batch_size => 9) $$, array['3', '4'],
+  'jobs that did not become suspects are claimed by ordinary claims');
 
 select * from finish();
 rollback;

@@ -18,29 +18,31 @@ select add_job('task', queue_name => 'barred' || n, flags => '{barred}', priorit
 select add_job('other', queue_name => 'other' || n, priority => -1) from generate_series(1, 100) as n;
 select add_job('task', queue_name => 'later' || n, run_at => now() + interval '1 hour', priority => -2) from generate_series(1, 100) as n;
 select add_job('task', queue_name => 'a', job_key => 'a');
-select is(pg_temp.claimed(1), '{a}', 'jobs with forbidden flags, of other tasks and of the future in front');
-select is(pg_temp.claimed(10), '{a}', 'for a batch, too');
+select is(pg_temp.claimed(1), '{a}', 'a claim finds a job behind those of forbidden flags, other tasks and the future');
+select is(pg_temp.claimed(10), '{a}',
+  'a batch has the job behind those of forbidden flags, other tasks and the future');
 
 select add_job('task', queue_name => 'a', job_key => 'future', run_at => now() + interval '1 hour', priority => -5);
 select add_job('task', queue_name => 'a', job_key => 'flagged', flags => '{barred}', priority => -5);
-select is(pg_temp.claimed(1), '{a}', 'a due job behind a future one of higher priority in its queue');
-select is(pg_temp.claimed(10), '{a}', 'for a batch, too');
+select is(pg_temp.claimed(1), '{a}', 'a claim finds a due job behind jobs of its queue that it may not take');
+select is(pg_temp.claimed(10), '{a}', 'a batch has the due job behind jobs of its queue that it may not take');
 
 -- A claim in the past and in the future.
-select is(pg_temp.claimed(10, now() - interval '1 minute'), '{}', 'nothing was due a minute ago');
-select is(pg_temp.claimed(1, now() - interval '1 minute'), '{}', 'nor for a claim of one');
+select is(pg_temp.claimed(10, now() - interval '1 minute'), '{}', 'no job was due a minute ago for a batch');
+select is(pg_temp.claimed(1, now() - interval '1 minute'), '{}', 'no job was due a minute ago for a claim of one');
 select is((pg_temp.claimed(200, now() + interval '2 hours'))[1], 'future', 'in two hours the future job is the head of its queue');
-select is(cardinality(pg_temp.claimed(200, now() + interval '2 hours')), 101, 'and its queue gives no other');
+select is(cardinality(pg_temp.claimed(200, now() + interval '2 hours')), 101,
+  'a batch of two hours later has one job of the queue of the future job');
 
 -- Attempts used up, and given back by hand.
 select permanently_fail_jobs(array_agg(id)) from jobs where key = 'a';
 select is(pg_temp.claimed(1), '{}', 'a failed job is not claimed');
 update _private_jobs set attempts = attempts - 1 where key = 'a';
-select is(pg_temp.claimed(1), '{a}', 'with an attempt given back by hand it is claimed again');
+select is(pg_temp.claimed(1), '{a}', 'a failed job whose attempt is given back by hand is claimed');
 update _private_jobs set max_attempts = attempts where key = 'a';
-select is(pg_temp.claimed(10), '{}', 'without attempts it is not');
+select is(pg_temp.claimed(10), '{}', 'a job without attempts that are left is not claimed');
 update _private_jobs set max_attempts = 25 where key = 'a';
-select is(pg_temp.claimed(10), '{a}', 'with more attempts it is claimed again');
+select is(pg_temp.claimed(10), '{a}', 'a job that gets more attempts by hand is claimed');
 
 select * from finish();
 rollback;

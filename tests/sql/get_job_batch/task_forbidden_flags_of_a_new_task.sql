@@ -20,19 +20,20 @@ $$;
 
 select results_eq(
   $$ select payload::text from get_job_batch('worker', task_forbidden_flags => '{"new": ["a"]}') $$,
-  array['1'], 'not by a claim of all tasks');
-select is((select count(*) from jobs where task_identifier = 'new'), 1::bigint, 'which had the chance');
+  array['1'], 'a claim of all tasks does not take a new job with the forbidden flag');
+select is((select count(*) from jobs where task_identifier = 'new'), 1::bigint,
+  'the new job was added during the claim');
 delete from _private_jobs where key = 'new';
 delete from _private_tasks where identifier = 'new';
 select results_eq(
   $$ select payload::text from get_job_batch('worker', '{old,new}', task_forbidden_flags => '{"new": ["a"]}') $$,
-  array['2'], 'not by one of some tasks');
+  array['2'], 'a claim of some tasks does not take a new job with the forbidden flag');
 select results_eq(
   $$ select payload::text from get_job_batch('worker', batch_size => 9, task_forbidden_flags => '{"new": ["a"]}') $$,
-  array['3'], 'nor when the task is known');
+  array['3'], 'a later claim does not take the job with the forbidden flag, either');
 select results_eq(
   $$ select payload::text from get_job_batch('worker', batch_size => 9, task_forbidden_flags => '{"old": ["a"]}') $$,
-  array['"new"'], 'but by one that may');
+  array['"new"'], 'a claim without this forbidden flag takes the job');
 
 select * from finish();
 rollback;

@@ -12,7 +12,8 @@ select graphile_worker._gw_apply_grants();
 set local role gw_test_app;
 select graphile_worker_api.enqueue('send_mail', '{"to": "me@example.com"}', job_key => 'welcome:1', max_attempts => 5);
 reset role;
-select is((select count(*) from graphile_worker.jobs where key = 'welcome:1'), 1::bigint, 'a producer enqueues');
+select is((select count(*) from graphile_worker.jobs where key = 'welcome:1'), 1::bigint,
+  'a producer can enqueue jobs');
 
 set local role gw_test_shop;
 select graphile_worker_api.enqueue_send_mail('{"to": "me@example.com"}');
@@ -21,7 +22,7 @@ reset role;
 select results_eq(
   $$ select task_identifier, count(*) from graphile_worker.jobs group by 1 order by 1 $$,
   $$ values ('resize', 1::bigint), ('send_mail', 2) $$,
-  'so does one that is limited to tasks');
+  'a producer that is limited to tasks can enqueue jobs of these');
 
 set local role gw_test_grafana;
 create temporary table seen on commit drop as
@@ -36,8 +37,8 @@ select results_eq(
   'a monitor sees the number of jobs in each state');
 
 set local role gw_test_grafana;
-select throws_ok('select * from graphile_worker.jobs', '42501', null, 'and nothing in the queue''s own schema');
-select throws_ok('select graphile_worker_api.enqueue(''send_mail'')', '42501', null, 'and cannot enqueue');
+select throws_ok('select * from graphile_worker.jobs', '42501', null, 'a monitor cannot read the schema of the queue');
+select throws_ok('select graphile_worker_api.enqueue(''send_mail'')', '42501', null, 'a monitor cannot enqueue jobs');
 reset role;
 
 select * from finish();

@@ -13,11 +13,11 @@ select add_job('task');
 select get_job('dead');
 select pg_temp.kill('dead');
 select results_eq($$ select * from pg_temp.beat() as b (died text[], freed bigint) $$, $$ values ('{}'::text[], 0::bigint) $$,
-                  'the worker was recovered before');
+                  'a worker that was recovered before is not recovered again without a sweep');
 select stale_sweep();
 select results_eq($$ select * from pg_temp.beat() as b (died text[], freed bigint) $$, $$ values ('{dead}'::text[], 1::bigint) $$,
-                  'once more after the sweep');
-select ok(locked_at is null, 'the job is free') from _private_jobs;
+                  'a worker that was recovered before is recovered again after a sweep');
+select ok(locked_at is null, 'the job of the worker is free') from _private_jobs;
 
 select * from finish();
 rollback;

@@ -13,12 +13,14 @@ update _private_jobs set locked_at = locked_at - interval '2 minutes' where key 
 update _private_jobs set locked_at = clock_timestamp() where key = 'young';
 
 select results_eq($$ select * from pg_temp.beat() as b (died text[], freed bigint) $$, $$ values ('{}'::text[], 1::bigint) $$,
-                  'the worker is not done with');
-select results_eq($$ select key from _private_jobs where locked_at is not null $$, array['young'], 'the recent claim is left');
+                  'a worker with a recent claim is not marked as dead, its old claim is freed');
+select results_eq($$ select key from _private_jobs where locked_at is not null $$, array['young'],
+  'the recent claim is not freed');
 update _private_jobs set locked_at = now() - interval '2 minutes' where key = 'young';
 select results_eq($$ select * from pg_temp.beat() as b (died text[], freed bigint) $$, $$ values ('{silent}'::text[], 1::bigint) $$,
-                  'a later beat takes it');
-select is_empty($$ select key from _private_jobs where locked_at is not null $$, 'and nothing is left');
+                  'a heartbeat frees the claim when it is older than dead_after');
+select is_empty($$ select key from _private_jobs where locked_at is not null $$,
+  'the silent worker holds no job any more');
 
 select * from finish();
 rollback;

@@ -15,9 +15,11 @@ select u.id, u.lease
        unnest(b.held_ids, b.held_leases) as u (id, lease);
 
 select ok(h.lease > c.lease, 'the old lease is replaced by a later one') from held as h join claimed as c using (id) where c.key = 'old';
-select is(h.lease, c.lease, 'the new one stays') from held as h join claimed as c using (id) where c.key = 'new';
-select ok(q.locked_at > now() - interval '1 minute', 'the queue keeps step') from _private_job_queues as q;
-select ok(complete_job('worker', id, lease), 'the leases hold') from held order by id;
+select is(h.lease, c.lease,
+  'a lease that is less than an hour old is not replaced') from held as h join claimed as c using (id) where c.key = 'new';
+select ok(q.locked_at > now() - interval '1 minute',
+  'the queue of a renewed job is renewed, too') from _private_job_queues as q;
+select ok(complete_job('worker', id, lease), 'the returned leases complete the jobs') from held order by id;
 
 select * from finish();
 rollback;

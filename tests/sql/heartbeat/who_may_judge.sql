@@ -19,15 +19,19 @@ create function pg_temp.is_new() returns boolean language sql as $$
   select beating_since = last_seen_at from _gw_workers where id = 'keeper'
 $$;
 
-select is(pg_temp.beat('1 second'), '{}', 'not one that is new');
-select is(pg_temp.beat('8 seconds', gap => '2.4 seconds'), '{}', 'not after a gap of more than half that time');
-select ok(pg_temp.is_new(), 'from which its time counts anew');
-select is(pg_temp.beat('8 seconds', gap => '-1 minute'), '{}', 'nor after the clock was set back');
-select is(pg_temp.beat('8 seconds', reconnected => true), '{}', 'nor after the connection broke');
+select is(pg_temp.beat('1 second'), '{}', 'a worker that has beaten for less than dead_after does not judge others');
+select is(pg_temp.beat('8 seconds', gap => '2.4 seconds'), '{}',
+  'a worker with a gap of more than half of dead_after does not judge others');
+select ok(pg_temp.is_new(), 'a worker counts its time anew after a gap');
+select is(pg_temp.beat('8 seconds', gap => '-1 minute'), '{}',
+  'a worker whose clock was set back does not judge others');
+select is(pg_temp.beat('8 seconds', reconnected => true), '{}',
+  'a worker whose connection broke does not judge others');
 select is(pg_temp.beat(clock_timestamp() - pg_postmaster_start_time() + interval '4 seconds'), '{}',
-          'nor if the server has started since');
-select ok(pg_temp.is_new(), 'from which its time counts anew, too');
-select is(pg_temp.beat('4.4 seconds'), '{dead}', 'one that has beaten for as long');
+          'a worker does not judge others if the server has started since');
+select ok(pg_temp.is_new(), 'a worker counts its time anew after a start of the server');
+select is(pg_temp.beat('4.4 seconds'), '{dead}',
+  'a worker that has beaten for dead_after finds the silent worker dead');
 
 select * from finish();
 rollback;

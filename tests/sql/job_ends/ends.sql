@@ -14,7 +14,7 @@ select add_job('later', run_at => now() + interval '1 hour');
 select add_job('task', job_key => 'k');
 select is(pg_temp.ends(), '5 gone', 'a job that waits has not ended; one that was never there counts as gone');
 select get_job_batch('w', '{task}', 3);
-select is(pg_temp.ends(), '5 gone', 'nor has one that runs');
+select is(pg_temp.ends(), '5 gone', 'a job that runs has not ended');
 select complete_job('w', 2);
 select fail_job('w', 1, 'no such host'), fail_job('w', 4, 'no such host');
 select is(pg_temp.ends(), '1 failed, 2 gone, 5 gone', 'a job that fails has ended if no attempt is left');
@@ -23,7 +23,7 @@ select permanently_fail_jobs('{3}');
 select is(pg_temp.ends(), '1 failed, 2 gone, 3 failed, 4 gone, 5 gone', 'a job that was removed is gone; an administrator can end jobs');
 select retry_jobs('{1}');
 select is(pg_temp.ends(), '2 gone, 3 failed, 4 gone, 5 gone', 'a job that is retried has not ended any more');
-select is((select count(*) from job_ends(null)), 0::bigint, 'no jobs have no ends');
+select is((select count(*) from job_ends(null)), 0::bigint, 'job_ends(null) returns no rows');
 
 select * from finish();
 rollback;

@@ -14,10 +14,10 @@ select count(*) from get_job_batch('w', batch_size => 9);
 select fail_job('w', 5, 'failed');
 select is(pg_temp.place(5), 'tenants:7, tenants', 'a failed attempt has the lanes in which it ran');
 select count(*) from complete_job_batch('w', '{1,2,3,4}');
-select is(pg_temp.place(1), 'tenants:7, tenants', 'a job has its lanes');
-select is(pg_temp.place(2), null, 'one without a key has none');
+select is(pg_temp.place(1), 'tenants:7, tenants', 'a completed job has the lanes in which it ran');
+select is(pg_temp.place(2), null, 'a job without a key of the limit has no place');
 select results_eq('select pg_temp.place(3), pg_temp.place(4)', $$ values ('q, tenants:7, tenants', 'r, tenants:8, tenants') $$,
-                  'one in a queue has both');
+                  'a job in a queue has its queue and its lanes');
 insert into _gw_suspects (job_id, queue_name) values (6, 'q');
 update _private_jobs set job_queue_id = -2 where id = 6;
 delete from _private_jobs where id = 6;

@@ -16,16 +16,16 @@ as $$ select s.idx_tup_fetch from pg_stat_xact_user_tables as s where s.relid = 
 create temporary table told as select pg_temp.fetched() as before, null::bigint as answer, null::bigint as after;
 update told set answer = jobs_for_scaling('{now}', 1000);
 update told set after = pg_temp.fetched();
-select is((select answer from told), 5::bigint, 'the due jobs are found');
-select ok((select after - before < 200 from told), 'and jobs that are not due are not read');
+select is((select answer from told), 5::bigint, 'the due jobs of the task are counted');
+select ok((select after - before < 200 from told), 'jobs that are not due are not read');
 
 update _private_jobs set run_at = now() where priority < 49;
 update told set before = pg_temp.fetched();
 update told set answer = jobs_for_scaling(most => 10);
 update told set after = pg_temp.fetched();
-select is((select answer from told), 10::bigint, 'no more than the limit');
-select ok((select after - before < 200 from told), 'and no more are read');
-select is(jobs_for_scaling('{now}'), 5::bigint, 'a task is seen behind all others');
+select is((select answer from told), 10::bigint, 'no more jobs are counted than asked for');
+select ok((select after - before < 200 from told), 'hardly more jobs are read than asked for');
+select is(jobs_for_scaling('{now}'), 5::bigint, 'the jobs of a task are counted behind all others');
 
 select * from finish();
 rollback;

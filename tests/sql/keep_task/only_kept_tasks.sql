@@ -10,13 +10,13 @@ select keep_task('kept', '1 day');
 select count(*) from get_job_batch('w', null, 2);
 select complete_job_batch('w', '{1,2}');
 select is(pg_temp.lines(1), '1 completed w', 'a job that was added before is recorded');
-select is(pg_temp.lines(2), null, 'a job of another task is not');
+select is(pg_temp.lines(2), null, 'a job of a task that is not kept is not recorded');
 select add_job('kept');
 select stop_keeping_task('kept');
 select complete_job('w', pg_temp.claim('w'));
-select is(pg_temp.lines(3), null, 'nor one that ends after the task is kept no more');
-select is(pg_temp.lines(1), '1 completed w', 'what was recorded stays');
-select is((select count(*) from list_history()), 1::bigint, 'and is all there is');
+select is(pg_temp.lines(3), null, 'a job that ends after its task is kept no more is not recorded');
+select is(pg_temp.lines(1), '1 completed w', 'earlier records of the task stay');
+select is((select count(*) from list_history()), 1::bigint, 'no other records exist');
 
 select * from finish();
 rollback;

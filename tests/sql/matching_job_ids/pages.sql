@@ -25,9 +25,10 @@ select pg_temp.read_pages(7);
 select results_eq(
   $$ select id from pages order by page, id $$,
   $$ select id from jobs where task_identifier = 'task' order by id $$,
-  'all, in order, none twice');
-select results_eq($$ select count(*)::int from pages group by page order by page $$, $$ values (7), (7), (6) $$, 'in pages of the size asked for');
-select is((select count(*)::int from matching_job_ids(max_rows => null)), 30, 'null is no limit');
+  'the pages contain all jobs in order, none twice');
+select results_eq($$ select count(*)::int from pages group by page order by page $$, $$ values (7), (7), (6) $$,
+  'the pages have the size that was asked for');
+select is((select count(*)::int from matching_job_ids(max_rows => null)), 30, 'null for max_rows is no limit');
 
 select * from finish();
 rollback;

@@ -4,28 +4,33 @@ select plan(8);
 set local search_path = graphile_worker, public;
 
 select add_job('ours', run_at => now() + interval '2 hours');
-select is(next_run_at('{unknown}'), null, 'of an unknown task there is none');
+select is(next_run_at('{unknown}'), null, 'an unknown task has no next due time');
 
 select count(*) from add_jobs(array(select row('other', null, null, now() + n * interval '1 second',
                                           null, null, null, null)::job_spec
                                       from generate_series(1, 20) as n));
-select is(next_run_at('{ours}'), now() + interval '2 hours', 'a few jobs of another task do not matter');
-select is(next_run_at('{ours,other}'), now() + interval '1 second', 'unless the task is named');
+select is(next_run_at('{ours}'), now() + interval '2 hours',
+  'a few jobs of another task in front do not change the next due time');
+select is(next_run_at('{ours,other}'), now() + interval '1 second',
+  'a job of another task is the next one if its task is given, too');
 
 select count(*) from add_jobs(array(select row('other', null, null, now() + n * interval '1 second',
                                           null, null, null, null)::job_spec
                                       from generate_series(21, 120) as n));
-select ok(next_run_at('{ours}') > now(), 'with many in front it is after now');
-select ok(next_run_at('{ours}') <= now() + interval '2 hours', 'and not too late');
+select ok(next_run_at('{ours}') > now(), 'many jobs of another task in front give a next due time after now');
+select ok(next_run_at('{ours}') <= now() + interval '2 hours',
+  'the next due time is not later than the first job of the task');
 select isnt(next_run_at('{unknown}'), now(), 'even for a task without a job it is never now');
 
 -- A worker that is woken for each 50 jobs of another task would ask 2000 times during this second.
 select count(*) from add_jobs(array(select row('other', null, null, now() + n * interval '10 microseconds', null, null,
                                           n % 3, null)::job_spec
                                       from generate_series(1, 30000) as n));
-select ok(next_run_at('{unknown}') >= now() + interval '0.1 seconds', 'if they are close together it reads further');
+select ok(next_run_at('{unknown}') >= now() + interval '0.1 seconds',
+  'the search reads further if the jobs of another task are close together');
 select add_job('ours', run_at => now() + interval '0.2 seconds', priority => 7);
-select is(next_run_at('{ours}') , least(next_run_at('{unknown}'), now() + interval '0.2 seconds'), 'and not past ours');
+select is(next_run_at('{ours}') , least(next_run_at('{unknown}'), now() + interval '0.2 seconds'),
+  'the search does not go past the job of the given task');
 
 select * from finish();
 rollback;

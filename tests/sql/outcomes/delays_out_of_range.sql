@@ -33,7 +33,8 @@ select is(pg_temp.run_at_after(format($$ return_job('worker', $1, run_in => %L) 
 update _private_jobs set run_at = at, attempts = 0 from unnest(array['294276-12-31 23:59:59Z'::timestamptz]) as at;
 select is(pg_temp.run_at_after($$ fail_job('worker', $1, 'oh') $$), '294276-12-31 23:59:59Z', 'no back-off leads past the last year');
 update _private_jobs set run_at = 'infinity', attempts = 0;
-select is(pg_temp.run_at_after($$ fail_job('worker', $1, 'oh') $$), 'infinity', 'or past infinity');
+select is(pg_temp.run_at_after($$ fail_job('worker', $1, 'oh') $$), 'infinity',
+  'a job at infinity that fails stays at infinity');
 update _private_jobs set run_at = '-infinity', attempts = 0;
 select is(pg_temp.run_at_after($$ fail_job('worker', $1, 'oh') $$), now() + backoff(1), 'the back-off of a job at -infinity counts from now');
 

@@ -31,10 +31,13 @@ select pg_temp.ends('select force_unlock_workers(''{gone}'')');
 
 -- A queue that its pause holds is neither stale nor orphaned.
 update _private_job_queues set locked_at = now() - interval '5 hours' where locked_by = 'pause';
-select is(reset_stale_locks(), 0::bigint, 'no job is freed');
-select is((select count(*) from _private_job_queues where locked_by = 'pause'), 2::bigint, 'nor is a paused queue');
-select throws_ok('select force_unlock_workers(''{worker,pause}'')', 'GWWID', null, 'nor can somebody unlock it as that of a worker');
-select is((select count(*) from _private_job_queues where locked_by = 'pause'), 2::bigint, 'so it stays paused');
+select is(reset_stale_locks(), 0::bigint, 'reset_stale_locks() frees no job');
+select is((select count(*) from _private_job_queues where locked_by = 'pause'), 2::bigint,
+  'reset_stale_locks() frees no paused queue');
+select throws_ok('select force_unlock_workers(''{worker,pause}'')', 'GWWID', null,
+  'force_unlock_workers() refuses the pause as a worker');
+select is((select count(*) from _private_job_queues where locked_by = 'pause'), 2::bigint,
+  'a refused call frees no paused queue');
 
 select pg_temp.ends('select complete_job(''gone'', u) from unnest(ids) as u');
 insert into _private_jobs (task_id, job_queue_id) select 1, id from _private_job_queues;

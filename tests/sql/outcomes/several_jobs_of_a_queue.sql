@@ -37,17 +37,17 @@ $$;
 
 select pg_temp.claim(11);
 select ok(not pg_temp.ends(number, 12 - number), name || ', of a later job first') from ends where number < 11 order by number;
-select ok(pg_temp.ends(11, 1), 'the last one, by return_unknown_jobs');
+select ok(pg_temp.ends(11, 1), 'the end of the last job by return_unknown_jobs frees the queue');
 delete from _private_jobs;
 select pg_temp.claim(11);
 select ok(not pg_temp.ends(number, number + 1), name || ' is not the last one') from ends where number between 6 and 10 order by number desc;
 select complete_job_batch('worker', array(select id from claimed where number > 1 and number < 7), null);
-select ok(not pg_temp.is_free(), 'the first one is left');
-select ok(pg_temp.ends(2, 1), 'until it has ended');
+select ok(not pg_temp.is_free(), 'the queue is locked while its first job is left');
+select ok(pg_temp.ends(2, 1), 'the queue is free when the first job has ended last');
 
 select pg_temp.claim(3);
 select complete_job_batch('worker', array(select id from claimed), array(select lease from claimed));
-select ok(pg_temp.is_free(), 'all in one batch');
+select ok(pg_temp.is_free(), 'the queue is free when all jobs have ended in one batch');
 
 select * from finish();
 rollback;

@@ -16,7 +16,7 @@ delete from claimed where id = (select min(id) from claimed);
 select complete_job_batch('worker', array_agg(id order by id), array_agg(lease order by id)) from claimed;
 set constraints all immediate;
 select is(pg_temp.calls('{_gw_take_paused,_gw_release_gates}'), 0::bigint, 'ends look for no pauses and gates');
-select is(pg_temp.calls('{_gw_suspect_again}'), 0::bigint, 'nor for suspects');
+select is(pg_temp.calls('{_gw_suspect_again}'), 0::bigint, 'ends do not look for suspects');
 select is(pg_temp.calls('{_gw_wake_for}'), 1::bigint, 'only a failure looks for jobs that are available');
 select heartbeat('worker');
 select is(pg_temp.calls('{_gw_is_keeper,_gw_sweep_limits,_gw_sweep_pauses,_gw_drop_ended}'), 0::bigint, 'a heartbeat sweeps nothing');
@@ -25,7 +25,7 @@ create function pg_temp.looks() returns numeric language sql as $$
 $$;
 select pg_temp.looks() as looks \gset
 select _gw_has_rate('worker'), _gw_has_limits();
-select is(pg_temp.looks(), :'looks'::numeric, 'who asks for limits reads no table');
+select is(pg_temp.looks(), :'looks'::numeric, 'a worker that asks for limits reads no table');
 
 select * from finish();
 rollback;

@@ -25,16 +25,20 @@ as $$
   select 'return_job_batch' from held cross join return_job_batch(worker_id, array[id], array[lease])
 $$;
 
-select is_empty($$ select pg_temp.reported_by('other', lease) from claimed $$, 'another worker, with the lease');
-select is_empty($$ select pg_temp.reported_by('other', null) $$, 'another worker, without');
-select is_empty($$ select pg_temp.reported_by(null, lease) from claimed $$, 'null as the worker, with the lease');
-select is_empty($$ select pg_temp.reported_by('worker', lease + 1) from claimed $$, 'the worker, with another lease');
+select is_empty($$ select pg_temp.reported_by('other', lease) from claimed $$,
+  'another worker with the lease cannot report an outcome');
+select is_empty($$ select pg_temp.reported_by('other', null) $$,
+  'another worker without a lease cannot report an outcome');
+select is_empty($$ select pg_temp.reported_by(null, lease) from claimed $$,
+  'a worker that is null cannot report an outcome');
+select is_empty($$ select pg_temp.reported_by('worker', lease + 1) from claimed $$,
+  'the worker with another lease cannot report an outcome');
 select results_eq(
   $$ select j::text from _private_jobs as j $$,
   $$ select h::text from held as h $$,
-  'the job is as it was');
+  'refused reports leave the job unchanged');
 
-select ok(exists (select from return_job('worker', id)), 'without a lease the worker is enough') from claimed;
+select ok(exists (select from return_job('worker', id)), 'the worker can return its job without a lease') from claimed;
 select is_empty(
   $$ select pg_temp.reported_by('worker', lease) from claimed union all select pg_temp.reported_by('worker', null) $$,
   'no worker holds a waiting job');

@@ -12,10 +12,10 @@ select pause(limit_name => 'all', lane => 'x');
 select add_job('a', json_build_object('c', c, 'n', c)) from unnest('{x,y}'::text[]) as c;
 select is(pg_temp.claimed(), '{y}', 'a paused lane starts no job');
 select resume(limit_name => 'all', lane => 'x');
-select is(pg_temp.claimed(), '{x}', 'a resumed one does');
+select is(pg_temp.claimed(), '{x}', 'a resumed lane starts its job');
 select rate_limited('worker', id, null, '1 hour') from jobs where (select payload ->> 'c' from _private_jobs as j where j.id = jobs.id) = 'x';
 select add_job('a', json_build_object('c', c, 'n', 'later ' || c)) from unnest('{x,y}'::text[]) as c;
-select is(pg_temp.claimed(), '{later y}', 'nor does one that a service has refused');
+select is(pg_temp.claimed(), '{later y}', 'a lane that a service has refused starts no job');
 
 select * from finish();
 rollback;

@@ -12,15 +12,17 @@ select set_eq(
   $$ select key, attempts - max_attempts, locked_by, is_available
        from permanently_fail_jobs(array(select id from claimed)) $$,
   $$ values ('ours', 1, 'worker', false), ('node', 1, 'worker', false) $$,
-  'it keeps its lock and has one attempt more than its maximum');
+  'a failed job that is locked keeps its lock and has one attempt more than its maximum');
 
-select ok(exists (select from return_job('worker', id)), 'our worker returns it') from claimed where key = 'ours';
+select ok(exists (select from return_job('worker', id)),
+  'the worker of a failed job can return it') from claimed where key = 'ours';
 update _private_jobs set attempts = greatest(0, attempts - 1), locked_at = null, locked_by = null where key = 'node';
-select is_empty($$ select id from get_job_batch('worker', batch_size => 2) $$, 'it cannot be claimed again');
+select is_empty($$ select id from get_job_batch('worker', batch_size => 2) $$,
+  'a failed job that was returned cannot be claimed again');
 select is(
   (select count(*) from _private_jobs where attempts = max_attempts and locked_at is null),
   2::bigint,
-  'they count as permanently failed');
+  'the failed jobs that were returned count as permanently failed');
 
 select * from finish();
 rollback;

@@ -13,17 +13,22 @@ create function pg_temp.pages()
 as $$ select pg_relation_size('_private_jobs') / current_setting('block_size')::bigint $$;
 
 select is((select scheduled from queue_depth(pg_temp.pages())), 20000::bigint, 'a table with this number of pages is counted completely');
-select ok((select not is_estimate from queue_depth(pg_temp.pages())), 'and no estimate');
-select ok((select is_estimate from queue_depth(pg_temp.pages() / 4)), 'of more it is an estimate');
+select ok((select not is_estimate from queue_depth(pg_temp.pages())),
+  'the count of a table with this number of pages is not an estimate');
+select ok((select is_estimate from queue_depth(pg_temp.pages() / 4)),
+  'the count of a table with more pages is an estimate');
 select is_empty($$ select d.* from generate_series(1, 10), queue_depth(pg_temp.pages() / 4) as d where d.scheduled not between 18500 and 21500 $$,
-                'near the truth, because the pages of the sample are counted');
-select is((select scale from queue_depth(pg_temp.pages())), 1::float8, 'each counted job stands for itself');
-select ok((select scale between 4 and 30 from queue_depth(pg_temp.pages() / 4)), 'in a sample for several');
-select is((select oldest_ready from queue_depth(pg_temp.pages() / 4)), interval '1 minute', 'the oldest is always found');
+                'the estimate is near the number of jobs');
+select is((select scale from queue_depth(pg_temp.pages())), 1::float8,
+  'each counted job stands for itself if the whole table is read');
+select ok((select scale between 4 and 30 from queue_depth(pg_temp.pages() / 4)),
+  'each counted job stands for several if a sample is read');
+select is((select oldest_ready from queue_depth(pg_temp.pages() / 4)), interval '1 minute',
+  'the oldest job is found even if only a sample is read');
 
 delete from _private_jobs where id % 2 = 0 or id < (select avg(id) from _private_jobs);
 select is_empty($$ select d.* from generate_series(1, 10), queue_depth(pg_temp.pages() / 4) as d where d.scheduled not between 1000 and 9000 $$,
-                'near the truth, though half of the pages have no jobs');
+                'the estimate is near the number of jobs if half of the pages have no jobs');
 
 select * from finish();
 rollback;

@@ -12,7 +12,7 @@ create function pg_temp.age(locked interval) returns interval language sql as $$
   select now() - locked_at from _private_jobs
 $$;
 select is(pg_temp.age('1 hour'), interval '1 hour', 'a lock of an hour is not renewed');
-select is(pg_temp.age('1 hour 1 microsecond'), interval '0', 'an older one is');
+select is(pg_temp.age('1 hour 1 microsecond'), interval '0', 'a lock of more than an hour is renewed');
 
 select * from finish();
 rollback;

@@ -19,18 +19,20 @@ select r.job_id, r.lease
 select set_eq(
   $$ select c.key from held as h join claimed as c on c.id = h.job_id $$,
   array['old', 'new'],
-  'returned, newly claimed and replaced jobs are lost');
+  'only the jobs that the worker still holds are returned');
 select ok(h.lease = c.lease, 'a fresh lease does not change')
   from held as h join claimed as c on c.id = h.job_id where c.key = 'new';
-select ok(h.lease > c.lease, 'an old one is replaced by a later one')
+select ok(h.lease > c.lease, 'an old lease is replaced by a later one')
   from held as h join claimed as c on c.id = h.job_id where c.key = 'old';
 select is(q.locked_at, j.locked_at, 'the queue keeps step with its job')
   from _private_job_queues as q join _private_jobs as j on j.key = q.queue_name where j.key = 'old';
-select is((select count(*) from renew_leases('worker', array[h.job_id], array[h.lease], '178000000 years')), 1::bigint, 'no lock is so old')
+select is((select count(*) from renew_leases('worker', array[h.job_id], array[h.lease], '178000000 years')), 1::bigint,
+  'no lock is renewed that is younger than 178000000 years')
   from held as h limit 1;
-select is(reset_stale_locks('1 hour'), 0::bigint, 'no sweep frees it now');
-select ok(not complete_job('worker', id, lease), 'the lease from before is over') from claimed where key = 'old';
-select ok(complete_job('worker', h.job_id, h.lease), 'the new one holds')
+select is(reset_stale_locks('1 hour'), 0::bigint, 'a sweep does not free the renewed lock');
+select ok(not complete_job('worker', id, lease),
+  'the old lease does not complete the job') from claimed where key = 'old';
+select ok(complete_job('worker', h.job_id, h.lease), 'the new lease completes the job')
   from held as h join claimed as c on c.id = h.job_id where c.key = 'old';
 
 select * from finish();

@@ -14,7 +14,7 @@ select set_eq(
   $$ values ('last',  1::smallint, false, 'Worker worker reported no outcome of the last attempt.', now()),
             ('first', 1::smallint, true,  'no luck', now()) $$,
   'the reason replaces an older one, but only if no attempt is left; run_at is not in the past');
-select is((select key from get_job('next')), 'first', 'the other one runs again');
+select is((select key from get_job('next')), 'first', 'the job with attempts left is claimed again');
 
 select * from finish();
 rollback;

@@ -18,25 +18,27 @@ select add_job('limited', '{"k": 1}'), add_job('limited', '{"k": 1}'), add_job('
 select get_job('worker', '{limited}') from generate_series(1, 2);
 select is(pg_temp.places(), 'lane lane none q', 'a job runs, the next one waits in its lane');
 select count(*) from retry_jobs(array(select id from jobs));
-select is(pg_temp.places(), 'lane -1 none q', 'retry_jobs() takes it out of the lane, and leaves the running one');
+select is(pg_temp.places(), 'lane -1 none q',
+  'retry_jobs() takes a waiting job out of its lane, and leaves the running one');
 select get_job('worker', '{limited}');
-select is(pg_temp.places(), 'lane lane none q', 'a claim puts it back');
+select is(pg_temp.places(), 'lane lane none q', 'a claim puts the retried job into its lane again');
 update _private_jobs set locked_at = now() - interval '5 hours' where locked_at is not null;
 select count(*) from reschedule_jobs(array(select id from jobs), run_at => now());
-select is(pg_temp.places(), 'lane -1 none q', 'so does reschedule_jobs(), and a job whose lock is old still names its gates');
+select is(pg_temp.places(), 'lane -1 none q',
+  'reschedule_jobs() takes a waiting job out of its lane, and not one whose lock is old');
 
 update _private_jobs set locked_at = null, locked_by = null, job_queue_id = -1, attempts = max_attempts where locked_at is not null;
 select count(*) from retry_jobs(array(select id from jobs where attempts > 0));
-select is(pg_temp.places(), '-1 -1 none q', 'a failed one waits for a claim as well');
+select is(pg_temp.places(), '-1 -1 none q', 'retry_jobs() lets a failed job wait for a claim that looks at it');
 
 select pg_temp.suspect(id) from jobs;
-select is(pg_temp.places(), '-2 -2 -2 -2', 'the suspects are held');
+select is(pg_temp.places(), '-2 -2 -2 -2', 'all four suspects are held');
 select count(*) from redrive_jobs(array(select id from jobs), '1 second');
-select is(pg_temp.places(), '-1 -1 none q', 'they go back to where they were added');
+select is(pg_temp.places(), '-1 -1 none q', 'redrive_jobs() puts suspects to where they were added');
 select _gw_drop_ended();
 select pg_temp.suspect(id) from jobs where queue_name = 'q';
 select count(*) from reschedule_jobs(array(select id from jobs), priority => 1);
-select is(pg_temp.places(), '-1 -1 none q', 'by reschedule_jobs(), too');
+select is(pg_temp.places(), '-1 -1 none q', 'reschedule_jobs() puts a suspect to where it was added');
 
 select * from finish();
 rollback;

@@ -11,17 +11,19 @@ create temp table claimed as select * from get_job('worker');
 select results_eq(
   $$ select r.* from claimed as c cross join return_job('worker', c.id, c.lease) as r $$,
   $$ select id, 'ready', run_at, attempts, max_attempts from waiting $$,
-  'it is returned once, and ready');
-select results_eq($$ select j::text from _private_jobs as j $$, $$ select w::text from waiting as w $$, 'and is as before');
-select ok(not exists (select from return_job('worker', id, lease)), 'it is not returned twice') from claimed;
+  'return_job() returns the job once, as ready');
+select results_eq($$ select j::text from _private_jobs as j $$, $$ select w::text from waiting as w $$,
+  'a returned job is as it was before its claim');
+select ok(not exists (select from return_job('worker', id, lease)),
+  'a job cannot be returned twice by the same claim') from claimed;
 
 select return_job('worker', id, lease, run_in => interval '10 minutes') from get_job('worker');
-select is((select run_at from _private_jobs), now() + interval '10 minutes', 'run_in puts it off');
+select is((select run_at from _private_jobs), now() + interval '10 minutes', 'run_in puts a returned job off');
 
 -- Raw writes may set attempts while the job runs; less than none there is not.
 update _private_jobs set attempts = 0, locked_at = now(), locked_by = 'worker';
 select return_job('worker', id) from claimed;
-select is((select attempts from _private_jobs), 0::smallint, 'attempts do not fall below zero');
+select is((select attempts from _private_jobs), 0::smallint, 'a returned job has no less than zero attempts');
 
 select * from finish();
 rollback;

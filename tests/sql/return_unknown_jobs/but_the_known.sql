@@ -10,13 +10,15 @@ select get_job('other');
 
 select is(
   (select return_unknown_jobs('worker', array_agg(j.id)) from jobs as j where j.task_identifier = 'known'),
-  2::bigint, 'it returns their number');
+  2::bigint, 'return_unknown_jobs() returns the number of returned jobs');
 select is((select string_agg(j.task_identifier, ',' order by j.id) from jobs as j where j.locked_by is not null),
-          'known,others', 'the others stay locked');
-select is((select max(j.attempts) from jobs as j where j.locked_by is null), 0::smallint, 'the attempt does not count');
-select is((select count(*) from _private_job_queues as q where q.locked_by is not null), 0::bigint, 'the queue is free');
-select is(return_unknown_jobs('nobody', '{}'), 0::bigint, '0 for a worker that holds nothing');
-select is(return_unknown_jobs('worker', null), 1::bigint, 'null knows of none');
+          'known,others', 'the known job and that of another worker stay locked');
+select is((select max(j.attempts) from jobs as j where j.locked_by is null), 0::smallint,
+  'the attempts of returned jobs do not count');
+select is((select count(*) from _private_job_queues as q where q.locked_by is not null), 0::bigint,
+  'the queue of a returned job is free');
+select is(return_unknown_jobs('nobody', '{}'), 0::bigint, 'a worker that holds nothing returns no jobs');
+select is(return_unknown_jobs('worker', null), 1::bigint, 'null for the known ids returns all jobs of the worker');
 
 select * from finish();
 rollback;

@@ -13,19 +13,22 @@ select complete_job('w', 1), complete_job('w', 2);
 select tidy();
 select results_eq($$ select job_id, count(*) from _gw_steps group by 1 order by 1 $$, $$ values (3::bigint, 3::bigint), (4, 3) $$,
                   'the sweep deletes the steps of deleted jobs; a failed job keeps them');
-select set_eq($$ select job_id from _gw_progress $$, '{3,4}'::bigint[], 'and their progress');
+select set_eq($$ select job_id from _gw_progress $$, '{3,4}'::bigint[],
+  'the sweep deletes the progress of deleted jobs');
 
 select complete_jobs('{4}');
 select cleanup('{}');
-select set_eq($$ select job_id from _gw_steps $$, '{3}'::bigint[], 'so does cleanup()');
+select set_eq($$ select job_id from _gw_steps $$, '{3}'::bigint[], 'cleanup() deletes the steps of deleted jobs');
 
 -- A call reads few rows and continues where the last one ended.
 select add_job('task') from generate_series(1, 300);
 select save_step('w', c.id, c.lease, 'a') from get_job_batch('w', batch_size => 300) as c;
 delete from _private_jobs where id > 200;
 select setval('_gw_step_cursor', 0);
-select is(_gw_drop_spent_rows('_gw_steps', 100), 0::bigint, 'the first call finds none among a hundred');
-select cmp_ok(_gw_drop_spent_rows('_gw_steps', 200), '>=', 98::bigint, 'the second one begins with the next');
+select is(_gw_drop_spent_rows('_gw_steps', 100), 0::bigint,
+  'a call that reads a hundred rows finds no step of a deleted job');
+select cmp_ok(_gw_drop_spent_rows('_gw_steps', 200), '>=', 98::bigint,
+  'the next call begins where the first has ended');
 
 -- Later steps delete those of earlier jobs.
 do $$
@@ -38,7 +41,8 @@ begin
   end loop;
 end
 $$;
-select cmp_ok((select count(*) from _gw_steps), '<', 2000::bigint, 'four thousand steps of completed jobs leave few of them');
+select cmp_ok((select count(*) from _gw_steps), '<', 2000::bigint,
+  'later steps delete most of four thousand steps of completed jobs');
 
 select * from finish();
 rollback;

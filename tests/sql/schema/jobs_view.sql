@@ -24,7 +24,7 @@ select results_eq(
 
 delete from _private_tasks;
 select is_empty($$ select id from jobs $$, 'a job whose task name is gone is not shown');
-select is((select count(*) from _private_jobs), 2::bigint, 'though it exists');
+select is((select count(*) from _private_jobs), 2::bigint, 'the job whose task name is gone exists');
 
 select * from finish();
 rollback;

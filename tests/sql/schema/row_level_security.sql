@@ -23,7 +23,7 @@ select results_eq(
             ('_gw_sleepers', true, false), ('_gw_steps', true, false), ('_gw_suspects', true, false), ('_gw_turns', true, false),
             ('_gw_workers', true, false), ('_private_job_queues', true, false), ('_private_jobs', true, false),
             ('_private_known_crontabs', true, false), ('_private_tasks', true, false), ('migrations', false, false) $$,
-  'it is on, not forced, everywhere but in the two ledgers');
+  'row level security is on, not forced, for all tables but the ledgers');
 select is(
   (select string_agg(format('%s on %s: %s', p.cmd, p.tablename, p.qual), ', ' order by p.tablename)
      from pg_policies as p where p.schemaname = 'graphile_worker'),
@@ -37,7 +37,7 @@ grant usage on schema graphile_worker to gw_test_reader;
 grant select, insert on all tables in schema graphile_worker to gw_test_reader;
 set local role gw_test_reader;
 select is_empty($$ select id from _private_jobs $$, 'a role that was granted select sees no row');
-select is(setting('max_payload'), '2000000', 'but the settings');
+select is(setting('max_payload'), '2000000', 'a role that was granted select can read the settings');
 select throws_ok(
   $$ insert into _private_tasks (identifier) values ('mine') $$,
   '42501', null,

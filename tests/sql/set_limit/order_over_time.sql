@@ -57,7 +57,7 @@ $body$ language plpgsql;
 select setseed(0.5);
 create temporary table drawn on commit drop as select * from pg_temp.draw(500);
 select is(d.wrong, null, 'each claim took the first due jobs') from drawn as d;
-select cmp_ok(d.claimed, '>', 75, 'many jobs were claimed') from drawn as d;
+select cmp_ok(d.claimed, '>', 75, 'many jobs were claimed in the test') from drawn as d;
 
 select * from finish();
 rollback;

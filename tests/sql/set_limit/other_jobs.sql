@@ -5,13 +5,17 @@ set local search_path = graphile_worker, public;
 
 select add_job('a', '1'), add_job('b', '2', 'q'), add_job('b', '3', 'x'), add_job('a', '5');
 select set_limit('tasks', tasks => '{a}', max_running => 1);
-select is((select payload::text from get_job('worker', '{b}')), '2', 'jobs of other tasks');
-select is((select payload::text from get_job('worker', '{a}')), '1', 'the first job of the task');
-select is((select payload::text from get_job('worker', '{a}')), null, 'but not the second');
+select is((select payload::text from get_job('worker', '{b}')), '2',
+  'a job of another task is claimed while a limit is set');
+select is((select payload::text from get_job('worker', '{a}')), '1', 'the first job of the limited task is claimed');
+select is((select payload::text from get_job('worker', '{a}')), null,
+  'the second job of the limited task is not claimed');
 select drop_limit('tasks');
 select add_job('a', '4', priority => -1);
-select is((select payload::text from get_job('worker', '{a}')), '4', 'new jobs, if a limit is dropped');
-select is((select payload::text from get_job('worker', '{a}')), '5', 'and those that had it');
+select is((select payload::text from get_job('worker', '{a}')), '4',
+  'a new job of the task is claimed after the limit is dropped');
+select is((select payload::text from get_job('worker', '{a}')), '5',
+  'a job that had the limit is claimed after it is dropped');
 
 select * from finish();
 rollback;

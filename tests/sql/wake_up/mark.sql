@@ -6,8 +6,9 @@ set local search_path = graphile_worker, public;
 select set_setting('notify', 'idle');
 select fall_asleep('worker'), fall_asleep('other');
 select wake_up('worker');
-select results_eq($$ select worker_id from _gw_sleepers $$, $$ values ('other') $$, 'the others sleep on');
-select lives_ok($$ select wake_up('worker') $$, 'to be awake already is no mistake');
+select results_eq($$ select worker_id from _gw_sleepers $$, $$ values ('other') $$,
+  'the mark of the other worker stays');
+select lives_ok($$ select wake_up('worker') $$, 'wake_up() does not fail for a worker without a mark');
 
 select * from finish();
 rollback;
