@@ -4,15 +4,17 @@ select plan(5);
 set local search_path = graphile_worker, public;
 
 select add_job('task', '[1]', job_key => 'key');
-select is((add_job('task', '[{"b": 2}, 3]', job_key => 'key')).payload::text, '[1, {"b": 2}, 3]', 'arrays are joined, old first');
+select is((add_job('task', '[{"b": 2}, 3]', job_key => 'key')).payload::text, '[1, {"b": 2}, 3]',
+  'the elements of the new array are appended to those of the waiting job');
 select is(
   (add_job('task', '[4]', job_key => 'key', job_key_mode => 'preserve_run_at')).payload::text,
   '[1, {"b": 2}, 3, 4]',
-  'by preserve_run_at, too');
+  'preserve_run_at appends the elements of the new array, too');
 select is((add_job('task', '{"n": 5}', job_key => 'key')).payload::text, '{"n": 5}', 'an object replaces an array');
 select is((add_job('task', '[6]', job_key => 'key')).payload::text, '[6]', 'an array replaces an object');
 select get_job('worker');
-select is((add_job('task', '[7]', job_key => 'key')).payload::text, '[7]', 'nothing is taken from a running job');
+select is((add_job('task', '[7]', job_key => 'key')).payload::text, '[7]',
+  'the payload of a running job is not taken over');
 
 select * from finish();
 rollback;

@@ -24,21 +24,28 @@ end;
 $$;
 
 select is(pg_temp.fields_of($$ select add_job(repeat('t', 129)) $$),
-          array['graphile_worker', '_private_tasks', '', 'tasks_identifier_check', ''], 'a long task name');
+          array['graphile_worker', '_private_tasks', '', 'tasks_identifier_check', ''],
+          'a task identifier that is too long has the fields of its constraint');
 select is(pg_temp.fields_of($$ select add_job('t', queue_name => repeat('q', 129)) $$),
-          array['graphile_worker', '_private_job_queues', '', 'job_queues_queue_name_check', ''], 'a long queue name');
+          array['graphile_worker', '_private_job_queues', '', 'job_queues_queue_name_check', ''],
+          'a queue name that is too long has the fields of its constraint');
 select is(pg_temp.fields_of($$ select add_job('t', job_key => repeat('k', 513)) $$),
-          array['graphile_worker', '_private_jobs', '', 'jobs_key_check', ''], 'a long key');
+          array['graphile_worker', '_private_jobs', '', 'jobs_key_check', ''],
+          'a key that is too long has the fields of its constraint');
 select is(pg_temp.fields_of($$ select add_job('t', job_key => '') $$),
-          array['graphile_worker', '_private_jobs', '', 'jobs_key_check', ''], 'an empty key');
+          array['graphile_worker', '_private_jobs', '', 'jobs_key_check', ''],
+          'an empty key has the fields of its constraint');
 select is(pg_temp.fields_of($$ select add_job('t', max_attempts => 0) $$),
-          array['graphile_worker', '_private_jobs', '', 'jobs_max_attempts_check', ''], 'no attempt');
+          array['graphile_worker', '_private_jobs', '', 'jobs_max_attempts_check', ''],
+          'max_attempts of 0 has the fields of its constraint');
 select is(pg_temp.fields_of($$ select add_job(null) $$),
-          array['graphile_worker', '_private_tasks', 'identifier', '', ''], 'no task');
+          array['graphile_worker', '_private_tasks', 'identifier', '', ''],
+          'a task that is null has the fields of its column');
 select is(pg_temp.fields_of($$ select add_jobs(array[row('t', null, null, null, null, '', null, null)]::job_spec[]) $$),
-          array['graphile_worker', '_private_jobs', '', 'jobs_key_check', 'It is spec 1 of the call.'], 'an empty key in a batch');
+          array['graphile_worker', '_private_jobs', '', 'jobs_key_check', 'It is spec 1 of the call.'],
+          'an empty key in add_jobs has the fields of its constraint and the number of the spec');
 select is(pg_temp.fields_of($$ select add_job('t', priority => 40000) $$),
-          array['', '', '', '', ''], 'a number that no table is asked about');
+          array['', '', '', '', ''], 'a priority out of range has no fields of a table');
 
 select * from finish();
 rollback;

@@ -10,7 +10,7 @@ select is(
      from add_jobs(array[row('task', 'null', null, null, null, null, null, null)::job_spec,
                          row('task', null, null, null, null, null, null, null)::job_spec])),
   array['null', '{}'],
-  'in add_jobs, too');
+  'add_jobs stores JSON null as it is, and SQL null as an empty object');
 
 select * from finish();
 rollback;

@@ -11,20 +11,20 @@ select results_eq(
   $$ select a.id = f.id, a.attempts, a.last_error, a.run_at, a.payload::text, a.revision
        from add_job('task', '{"n": 2}', job_key => 'key', max_attempts => 2) as a, first as f $$,
   $$ values (true, 0::smallint, null::text, now(), '{"n": 2}', 1) $$,
-  'after one failure the row is used again, attempts and error are forgotten');
+  'a job that waits after a failure is replaced, without its attempts and error');
 
 update _private_jobs set attempts = max_attempts, last_error = 'gave up';
 select results_eq(
   $$ select a.id <> f.id, a.key, a.attempts, a.payload::text, a.revision
        from add_job('task', '{"n": 3}', job_key => 'key') as a, first as f $$,
   $$ values (true, 'key', 0::smallint, '{"n": 3}', 0) $$,
-  'after the last failure a new job is added');
+  'a new job is added under the key of a permanently failed one');
 select results_eq(
   $$ select j.key, j.attempts, j.max_attempts, j.last_error, j.payload::text
        from _private_jobs as j
       where j.id = (select f.id from first as f) $$,
   $$ values (null::text, 2::smallint, 2::smallint, 'gave up', '{"n": 2}') $$,
-  'the failed one stays for an administrator to see');
+  'the permanently failed job stays without its key');
 
 select * from finish();
 rollback;

@@ -17,20 +17,20 @@ select results_eq(
        from _private_jobs as j
       where j.id = (select r.id from running as r) $$,
   $$ values (null::text, 'worker', 26::smallint, 25::smallint, false) $$,
-  'the running one is without key, with one attempt more than it may have');
+  'the running job has no key and one attempt more than it may have');
 
 select is(
   (add_job('task', '{"n": 3}', job_key => 'key', job_key_mode => 'preserve_run_at')).id,
   (select id from added),
-  'the next call replaces the job that waits');
+  'the next call replaces the waiting job');
 
 -- Node refunds without looking at more than the owner: one attempt less.
 update _private_jobs set attempts = attempts - 1, locked_at = null, locked_by = null where id = (select id from running);
 select is(
   (select array_agg(id) from get_job_batch('worker', batch_size => 10)),
   (select array[id] from added),
-  'not even a refund by Node makes the old one claimable');
-select ok(complete_job('worker', (select id from added)), 'and the new one runs to its end');
+  'the running job is not claimed again after a refund by Node');
+select ok(complete_job('worker', (select id from added)), 'the new job can be completed');
 
 select * from finish();
 rollback;

@@ -9,14 +9,14 @@ select results_eq(
        from add_job('task', '{"n": 2}', run_at => now() + interval '2 hours', job_key => 'key', priority => 3,
                     job_key_mode => 'preserve_run_at') as r $$,
   $$ values (now() + interval '1 hour', '{"n": 2}', 3::smallint, 1) $$,
-  'run_at stays, the rest is new');
+  'the run_at of a waiting job stays, the rest is new');
 
 update _private_jobs set attempts = 1, last_error = 'no luck';
 select results_eq(
   $$ select r.run_at, r.attempts, r.last_error
        from add_job('task', run_at => now() + interval '2 hours', job_key => 'key', job_key_mode => 'preserve_run_at') as r $$,
   $$ values (now() + interval '2 hours', 0::smallint, null::text) $$,
-  'once an attempt has failed, run_at is new as well');
+  'the run_at of a job that has failed is new');
 
 select is(
   (add_job('task', run_at => now() + interval '3 hours', job_key => 'new', job_key_mode => 'preserve_run_at')).run_at,

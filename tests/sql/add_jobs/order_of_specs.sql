@@ -17,11 +17,11 @@ select a.payload::text::integer as n, a.id, a.place
                         from generate_series(1, 200) as n order by n)) with ordinality
     as a (id, job_queue_id, task_id, payload, priority, run_at, attempts, max_attempts, last_error, created_at, updated_at,
           key, locked_at, locked_by, revision, flags, is_available, place);
-select is((select count(*) from plain), 200::bigint, 'there is one row per spec');
+select is((select count(*) from plain), 200::bigint, 'add_jobs returns one row per spec');
 select is_empty($$ select n from plain where n <> place $$, 'rows without keys are in the order of their specs');
 select is_empty(
   $$ select n from (select n, row_number() over (order by id) as rank from plain) as p where n <> rank $$,
-  'and so are their ids');
+  'the ids of jobs without keys are in the order of their specs');
 
 -- Keys in falling order, every third spec without one, tasks and queues that do not exist yet.
 create temp table mixed as
@@ -31,11 +31,11 @@ select a.payload::text::integer as n, a.id, a.place
                         from generate_series(1, 200) as n order by n)) with ordinality
     as a (id, job_queue_id, task_id, payload, priority, run_at, attempts, max_attempts, last_error, created_at, updated_at,
           key, locked_at, locked_by, revision, flags, is_available, place);
-select is((select count(*) from mixed), 200::bigint, 'with keys, too, there is one row per spec');
-select is_empty($$ select n from mixed where n <> place $$, 'in the order of the specs');
+select is((select count(*) from mixed), 200::bigint, 'add_jobs with keys returns one row per spec');
+select is_empty($$ select n from mixed where n <> place $$, 'rows with keys are in the order of their specs');
 select is_empty(
   $$ select n from (select n, row_number() over (order by id) as rank from mixed) as m where n <> rank $$,
-  'with ids in the order of the specs, although the keys are locked in the order of keys');
+  'the ids of jobs with keys are in the order of their specs, although the keys are locked in their order');
 
 select * from finish();
 rollback;

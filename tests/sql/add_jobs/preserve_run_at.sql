@@ -15,18 +15,18 @@ select add_jobs(pg_temp.specs('1 hour'));
 select results_eq(
   $$ select run_at, revision from add_jobs(pg_temp.specs('2 hours'), true) $$,
   $$ values (now() + interval '1 hour', 1), (now() + interval '1 hour', 1) $$,
-  'it keeps the first run_at');
+  'job_key_preserve_run_at keeps the run_at of waiting jobs');
 
 update _private_jobs set attempts = 1 where key = 'two';
 select results_eq(
   $$ select run_at, attempts from add_jobs(pg_temp.specs('3 hours'), true) $$,
   $$ values (now() + interval '1 hour', 0::smallint), (now() + interval '3 hours', 0::smallint) $$,
-  'but not for a job that has failed before');
+  'job_key_preserve_run_at does not keep the run_at of a job that has failed before');
 
 select results_eq(
   $$ select run_at from add_jobs(pg_temp.specs('4 hours')) $$,
   $$ values (now() + interval '4 hours'), (now() + interval '4 hours') $$,
-  'by default run_at is new');
+  'add_jobs replaces the run_at by default');
 
 select * from finish();
 rollback;

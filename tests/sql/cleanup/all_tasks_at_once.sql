@@ -9,7 +9,7 @@ update _private_jobs set attempts = max_attempts;
 select results_eq(
   $$ select task, rows from cleanup('{GC_JOB_QUEUES,GC_TASK_IDENTIFIERS,DELETE_PERMAFAILED_JOBS}') $$,
   $$ values ('DELETE_PERMAFAILED_JOBS', 1::bigint), ('GC_TASK_IDENTIFIERS', 1::bigint), ('GC_JOB_QUEUES', 1::bigint) $$,
-  'whatever the order in which the tasks are named');
+  'failed jobs are deleted before names, whatever the order of the clean-up tasks');
 select is_empty($$ select * from cleanup('{}') $$, 'no task cleans up nothing');
 
 select * from finish();

@@ -16,16 +16,16 @@ update _private_jobs set locked_at = now(), locked_by = 'worker' where key in ('
 select results_eq(
   $$ select task, rows from cleanup('{DELETE_PERMAFAILED_JOBS}') $$,
   $$ values ('DELETE_PERMAFAILED_JOBS', 2::bigint) $$,
-  'it returns the number of deleted jobs');
+  'cleanup() returns the number of deleted jobs');
 select set_eq(
   $$ select key from _private_jobs $$,
   array['waiting', 'retrying', 'last attempt', 'retired, running'],
   'only failed and retired jobs that are not running are deleted');
-select isnt_empty($$ select id from _private_tasks $$, 'names are not its business');
+select isnt_empty($$ select id from _private_tasks $$, 'deleting failed jobs deletes no task names');
 select results_eq(
   $$ select task, rows from cleanup('{DELETE_PERMAFAILED_JOBS}') $$,
   $$ values ('DELETE_PERMAFAILED_JOBS', 0::bigint) $$,
-  'a second call finds nothing');
+  'a second call deletes no job');
 
 select * from finish();
 rollback;

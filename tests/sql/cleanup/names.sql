@@ -12,10 +12,10 @@ update _private_job_queues set locked_at = now(), locked_by = 'worker' where que
 select results_eq(
   $$ select task, rows from cleanup('{GC_JOB_QUEUES,GC_TASK_IDENTIFIERS}', '{kept}') $$,
   $$ values ('GC_TASK_IDENTIFIERS', 1::bigint), ('GC_JOB_QUEUES', 1::bigint) $$,
-  'one row for each task in the order in which they ran');
+  'cleanup() returns one row for each clean-up task in the order in which they ran');
 select set_eq($$ select identifier from _private_tasks $$, array['used', 'kept'], 'used and kept task names stay');
 select set_eq($$ select queue_name from _private_job_queues $$, array['used', 'locked'], 'used and locked queues stay');
-select is((select task_identifier from get_job('worker')), 'used', 'the job that was there can be claimed');
+select is((select task_identifier from get_job('worker')), 'used', 'the job whose names are used can be claimed');
 
 select add_job('unused', queue_name => 'unused');
 select results_eq(

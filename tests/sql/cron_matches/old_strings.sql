@@ -12,13 +12,13 @@ select throws_ok(
   $$ select graphile_worker.cron_next('* x * * *', now(), 'UTC') $$,
   'GWRPT',
   null,
-  'and are refused the same');
+  'an invalid pattern is refused with standard_conforming_strings off');
 select lives_ok(
   $$ select graphile_worker.add_job('task', '{"a": "\\n"}', job_key => 'key');
      select graphile_worker.add_job('task', '["b"]', job_key => 'key');
      select count(*) from graphile_worker.get_job('worker');
      select graphile_worker.set_setting('max_payload', '1048576'); $$,
-  'jobs are added and claimed there');
+  'jobs are added and claimed with standard_conforming_strings off');
 
 select * from finish();
 rollback;

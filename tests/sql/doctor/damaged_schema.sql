@@ -18,14 +18,14 @@ select set_eq(
             ('not examined', 'function _gw_find_future_times'),
             ('not examined', 'function _gw_find_late_schedules'),
             ('orphaned queue', 'queue queue') $$,
-  'the other findings are reported');
+  'doctor() reports what it could not examine, and all other findings');
 select is(
   (select detail from doctor() where subject = 'function _gw_find_stale_locks'),
   'relation "graphile_worker._gw_workers" does not exist.',
-  'with the reason');
+  'the finding says why it could not be examined');
 
 set local transaction_read_only = on;
-select isnt_empty($$ select * from doctor() $$, 'it works in a read-only transaction');
+select isnt_empty($$ select * from doctor() $$, 'doctor() works in a read-only transaction');
 
 select * from finish();
 rollback;

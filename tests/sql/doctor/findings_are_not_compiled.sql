@@ -8,7 +8,7 @@ select is_empty(
        from pg_proc as p
       where p.pronamespace = 'graphile_worker'::regnamespace and p.proname like '\_gw\_find\_%'
         and 'enable_seqscan=off' = any (p.proconfig) and 'jit=off' <> all (p.proconfig) $$,
-  'they set jit off');
+  'each finding function that forbids sequential scans sets jit off');
 
 select * from finish();
 rollback;

@@ -17,7 +17,7 @@ select results_eq(
             ('warning',  'orphaned queue',    'queue queue'),
             ('warning',  'failing task',      'task task'),
             ('info',     'failed jobs',       'table _private_jobs') $$,
-  'in the order of severity');
+  'findings come in the order of their severity');
 
 select * from finish();
 rollback;

@@ -22,11 +22,11 @@ select is(pg_temp.run_at_after($$ fail_job('worker', $1, 'wait', retry_at => now
 select is(pg_temp.run_at_after($$ fail_job('worker', $1, 'wait', retry_in => interval '7 minutes') $$),
           now() + interval '7 minutes', 'retry_in counts from now');
 select is(pg_temp.run_at_after($$ fail_job('worker', $1, 'wait', retry_in => interval '0') $$),
-          now(), 'none at all means at once');
+          now(), 'a retry_in of zero makes the job due at once');
 select throws_ok(
   $$ select fail_job('worker', 1, 'wait', retry_at => now(), retry_in => '1 minute') $$,
   'GWWRT', 'Give retry_at or retry_in, not both.');
-select is((select attempts from _private_jobs), 3::smallint, 'each of them counts as an attempt');
+select is((select attempts from _private_jobs), 3::smallint, 'each failure with a retry time counts as an attempt');
 
 select * from finish();
 rollback;

@@ -29,7 +29,7 @@ select results_eq(
             ('4 payload',   'scheduled', now() + interval '2.718282 s', 1::smallint,  25::smallint),
             ('5 permanent', 'failed',    now() + interval '2.718282 s', 25::smallint, 25::smallint),
             ('7 no lease',  'scheduled', now() + interval '2.718282 s', 1::smallint,  25::smallint) $$,
-  'it returns all except the one whose lease is lost');
+  'fail_job_batch() returns all jobs except the one whose lease is lost');
 select results_eq(
   $$ select key, attempts, last_error, run_at, payload::jsonb, locked_by from _private_jobs order by key $$,
   $$ values ('1 plain',     1::smallint,  'no luck',  now() + interval '2.718282 s', '[1, 2]'::jsonb, null),
@@ -40,7 +40,7 @@ select results_eq(
             ('6 lost',      1::smallint,  null,       now(),                         '[1, 2]', 'worker'),
             ('7 no lease',  1::smallint,  'The worker gave no reason.', now() + interval '2.718282 s', '[1, 2]', null),
             ('8 kept',      1::smallint,  null,       now(),                         '[1, 2]', 'worker') $$,
-  'each with its own arguments');
+  'each job fails with its own arguments');
 select is_empty($$ select fail_job_batch('worker', '[]') $$, 'an empty batch does nothing');
 
 select * from finish();

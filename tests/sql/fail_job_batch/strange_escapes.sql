@@ -18,7 +18,7 @@ select is(
   (select count(*)
      from fail_job_batch('worker', (select ('[' || string_agg(format('{"id": %s, %s}', j.id, f.said), ', ' order by f.key) || ']')::json
                                       from failures as f join jobs as j using (key)))),
-  6::bigint, 'all are taken');
+  6::bigint, 'all failures of the batch are accepted');
 select results_eq(
   $$ select j.key, j.last_error from jobs as j where j.locked_at is null order by j.key $$,
   $$ values ('1', 'plain'), ('2', U&'a\FFFDb\FFFDc\FFFDd\FFFD\FFFDe'),
@@ -27,7 +27,7 @@ select results_eq(
 select results_eq(
   $$ select j.key, p.payload::text from jobs as j join _private_jobs as p using (id) where p.payload::text <> '{}' order by j.key $$,
   $$ values ('4', '["\u0000", "\ud800", "\\u0000", "\ud83d\ude00",  1.0]'), ('5', '{"\udc00": "\u0000"}') $$,
-  'the payloads are as they were given');
+  'the payloads are stored as they were given');
 
 select * from finish();
 rollback;

@@ -10,17 +10,17 @@ create temp table claimed as
 select * from get_job('dead') union all select * from get_job('dead') union all select * from get_job('alive');
 update _private_jobs set run_at = now() - interval '1 hour', updated_at = now() - interval '1 day';
 
-select lives_ok($$ select force_unlock_workers(array['dead', 'unknown']) $$, 'unknown workers do not matter');
+select lives_ok($$ select force_unlock_workers(array['dead', 'unknown']) $$, 'an unknown worker is not refused');
 select set_eq(
   $$ select key, locked_by, attempts, run_at, updated_at, is_available from _private_jobs $$,
   $$ values ('a', null,    1::smallint, now() - interval '1 hour', now() - interval '1 day', true),
             ('b', null,    1::smallint, now() - interval '1 hour', now() - interval '1 day', true),
             ('c', 'alive', 1::smallint, now() - interval '1 hour', now() - interval '1 day', false) $$,
-  'jobs of the named workers are free, with their attempt counted');
+  'the jobs of the given workers are free, with their attempt counted');
 select set_eq(
   $$ select queue_name, locked_by, is_available from _private_job_queues $$,
   $$ values ('a', null, true), ('c', 'alive', false) $$,
-  'and so are their queues');
+  'the queues of the given workers are free');
 select is_empty(
   $$ select id from complete_job_batch('dead', array(select id from claimed), array(select lease from claimed)) as c (id) $$,
   'a worker that was alive can no longer report outcomes');

@@ -14,7 +14,7 @@ select results_eq(
        from claimed as c, added as a $$,
   $$ values (true, 'task', '{"n": 1}', 'queue', 5::smallint, now() - interval '1 hour', 2::smallint, 3::smallint,
              'key', '{"a": true}'::jsonb, now(), 'no luck', 4) $$,
-  'the columns say all about the job; the attempt counts already');
+  'a claim returns all columns of the job, with the attempt that it counts');
 select results_eq(
   $$ select j.locked_by, extract(epoch from j.locked_at) * 1000000 = c.lease, j.attempts, j.updated_at
        from _private_jobs as j, claimed as c $$,
@@ -23,11 +23,11 @@ select results_eq(
 select results_eq(
   $$ select q.locked_by, q.locked_at = j.locked_at, q.is_available from _private_job_queues as q, _private_jobs as j $$,
   $$ values ('worker', true, false) $$,
-  'the queue is locked with the job');
+  'the queue of the claimed job is locked with it');
 select ok(
   (select to_timestamp(lease / 1e6) between now() and clock_timestamp() from claimed),
-  'the time is that of the claim, not of the transaction');
-select is_empty($$ select id from get_job('other') $$, 'no other worker can claim it');
+  'the lease has the time of the claim, not of the transaction');
+select is_empty($$ select id from get_job('other') $$, 'no other worker can claim a claimed job');
 
 select * from finish();
 rollback;

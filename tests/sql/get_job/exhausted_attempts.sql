@@ -9,12 +9,13 @@ select fail_job('worker', id, 'no luck', retry_at => now()) from get_job('worker
 update _private_jobs set attempts = max_attempts where key = 'by hand';
 update _private_jobs set attempts = max_attempts + 1 where key = 'retired';
 
-select is_empty($$ select id from get_job_batch('worker', batch_size => 9) $$, 'none of them can be claimed');
+select is_empty($$ select id from get_job_batch('worker', batch_size => 9) $$,
+  'no job without attempts left is claimed');
 update _private_jobs set max_attempts = max_attempts + 1;
 select set_eq(
   $$ select key from get_job_batch('worker', batch_size => 9) $$,
   array['used up', 'by hand'],
-  'with one more allowed, those that had used up all can');
+  'jobs that have used up their attempts are claimed when one more is allowed');
 
 select * from finish();
 rollback;

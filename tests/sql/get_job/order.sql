@@ -25,7 +25,7 @@ $$;
 select results_eq(
   $$ select * from pg_temp.claimed() $$,
   array['1', '2', '3', '4', '5', '6', '7'],
-  'one after the other');
+  'jobs are claimed one by one in the order of priority, run_at and id');
 
 select * from finish();
 rollback;

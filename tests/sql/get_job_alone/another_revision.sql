@@ -12,9 +12,10 @@ select get_job('dead');
 select pg_temp.kill('dead');
 select * from pg_temp.beat() as b (died text[], freed bigint);
 select add_job('task', '2', job_key => 'key', run_at => now());
-select results_eq($$ select payload::text from get_job_batch('worker') $$, array['2'], 'it is claimed as any other');
+select results_eq($$ select payload::text from get_job_batch('worker') $$, array['2'],
+  'a suspect that is replaced is claimed as any other job');
 select * from pg_temp.beat() as b (died text[], freed bigint);
-select is_empty($$ select job_id from _gw_suspects $$, 'there are no suspects any more');
+select is_empty($$ select job_id from _gw_suspects $$, 'no suspect is left after a heartbeat');
 
 select * from finish();
 rollback;

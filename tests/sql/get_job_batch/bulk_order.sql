@@ -8,11 +8,11 @@ select count(*) from add_jobs(array(select row('task', to_json(n), null, null, n
 select results_eq(
   $$ select payload::text::integer from get_job_batch('worker', batch_size => 200) $$,
   $$ select n from generate_series(1, 200) as n $$,
-  'the first 200');
+  'a batch has the first 200 jobs in the order of their ids');
 select results_eq(
   $$ select payload::text::integer from get_job_batch('worker', batch_size => 1000) $$,
   $$ select n from generate_series(201, 500) as n $$,
-  'and the rest');
+  'the next batch has the other jobs in the order of their ids');
 
 select * from finish();
 rollback;

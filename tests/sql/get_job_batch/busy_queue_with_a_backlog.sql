@@ -10,19 +10,20 @@ select add_job('task', '"a2"', 'a', priority => 2), add_job('task', '"b1"', 'b',
        add_job('task', '"plain 3"', priority => 3), add_job('task', '"c4"', 'c', priority => 4),
        add_job('task', '"a5"', 'a', priority => 5), add_job('task', '"plain 6"', priority => 6);
 
-select is((select payload::text from get_job('worker')), '1', 'the head of the backlog comes first');
+select is((select payload::text from get_job('worker')), '1',
+  'the head of the queue with the backlog is claimed first');
 select results_eq(
   $$ select payload::text from get_job_batch('worker', batch_size => 1) $$,
   array['"b1"'],
-  'then the most urgent head of another queue');
+  'the most urgent head of another queue is claimed behind the backlog');
 select results_eq(
   $$ select payload::text from get_job_batch('worker', batch_size => 2) $$,
   array['"a2"', '"plain 3"'],
-  'then heads and jobs without a queue by priority');
+  'heads of queues and jobs without a queue are claimed by priority');
 select results_eq(
   $$ select payload::text from get_job_batch('worker', batch_size => 9) $$,
   array['"c4"', '"plain 6"'],
-  'nothing comes from a busy queue');
+  'no job of a busy queue is claimed');
 
 select * from finish();
 rollback;

@@ -10,7 +10,7 @@ select add_job('task', '"b"', 'b'), add_job('task', '"plain"'), add_job('task', 
 select results_eq(
   $$ select payload::text from get_job_batch('worker', batch_size => 9) $$,
   array['1', '"b"', '"plain"', '"c"'],
-  'the head, then other heads and jobs without a queue');
+  'a batch has the head of the queue, other heads and jobs without a queue');
 
 select * from finish();
 rollback;

@@ -12,10 +12,10 @@ update _private_job_queues set locked_at = now() - interval '3 hours 59 minutes'
 select register_worker('dead');
 select pg_temp.kill('dead');
 select results_eq($$ select * from pg_temp.beat() as b (died text[], freed bigint) $$, $$ values ('{dead}'::text[], 0::bigint) $$,
-                  'a worker is dead, but the job is not its own');
-select is(stale_sweep(), 0::bigint, 'nor does the sweep touch it');
+                  'a worker is found dead, and frees no job of another worker');
+select is(stale_sweep(), 0::bigint, 'the sweep frees no job of a worker that is not registered');
 select is((select locked_by from _private_jobs) || (select locked_by from _private_job_queues), 'pool-nodepool-node',
-          'job and queue are held');
+          'the job and the queue are still locked by their worker');
 
 select * from finish();
 rollback;

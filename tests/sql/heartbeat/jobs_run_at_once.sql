@@ -14,7 +14,7 @@ select pg_temp.kill('dead');
 select * from pg_temp.beat() as b (died text[], freed bigint);
 select set_eq($$ select key, run_at from _private_jobs $$,
               $$ values ('past', now()), ('future', now() + interval '1 hour') $$,
-              'they are due at once, unless they were due later anyway');
+              'recovered jobs are due at once, unless they were due later anyway');
 
 select * from finish();
 rollback;

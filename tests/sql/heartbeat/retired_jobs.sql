@@ -12,12 +12,12 @@ select add_job('task', '3', job_key => 'replaced');
 select remove_job('removed');
 select pg_temp.kill('dead');
 select results_eq($$ select * from pg_temp.beat() as b (died text[], freed bigint) $$, $$ values ('{dead}'::text[], 2::bigint) $$,
-                  'both are taken back');
+                  'both jobs of the dead worker are recovered');
 select is_empty(
   $$ select j.id from _private_jobs as j join claimed as c on c.id = j.id
       where j.is_available or j.locked_at is not null or j.attempts <> j.max_attempts $$,
-  'and never run again');
-select is_empty($$ select job_id from _gw_suspects $$, 'so that they need not be suspected');
+  'replaced and removed jobs of a dead worker have failed permanently');
+select is_empty($$ select job_id from _gw_suspects $$, 'replaced and removed jobs of a dead worker are no suspects');
 
 select * from finish();
 rollback;

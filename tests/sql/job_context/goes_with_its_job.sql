@@ -32,18 +32,18 @@ end
 $$;
 select is(
   (select count(*) from _gw_job_context join waiting on id = job_id), (select count(*) from waiting),
-  'waiting jobs still have theirs');
-select cmp_ok(pg_temp.spent(), '<', 1000::bigint, 'and two thousand other jobs leave few contexts');
+  'waiting jobs still have their contexts');
+select cmp_ok(pg_temp.spent(), '<', 1000::bigint, 'two thousand deleted jobs leave less than a thousand contexts');
 
 delete from _private_jobs;
 select tidy();
-select is((select count(*) from _gw_job_context), 0::bigint, 'the sweep deletes the rest');
+select is((select count(*) from _gw_job_context), 0::bigint, 'the sweep deletes all contexts of deleted jobs');
 
 select pg_temp.add(3);
 delete from _private_jobs where id not in (select max(id) from _private_jobs);
 select setval('_gw_job_context_cursor', 0);
-select is(_gw_drop_spent_rows('_gw_job_context', 1), 1::bigint, 'one call checks at most the given number');
-select is(_gw_drop_spent_rows('_gw_job_context', 9), 1::bigint, 'and the next one continues from there');
+select is(_gw_drop_spent_rows('_gw_job_context', 1), 1::bigint, 'a call checks at most the given number of contexts');
+select is(_gw_drop_spent_rows('_gw_job_context', 9), 1::bigint, 'the next call continues where the first has ended');
 select is((select count(*) from _gw_job_context), 1::bigint, 'a waiting job keeps its context');
 
 select * from finish();

@@ -8,7 +8,7 @@ select results_eq(
        from (values (interval '0', 0, false), ('-1 second', 2, false), ('1 second', 0, false), ('0', 3, false),
                     ('1 second', 4, false), ('0', 3, true), ('1 second', 0, true)) as d (due_in, attempts, is_held) $$,
   $$ values ('ready'), ('ready'), ('scheduled'), ('failed'), ('failed'), ('running'), ('running') $$,
-  'a claimed job runs, whatever else; one without attempts has failed, whenever it is due');
+  'job_state() returns running for claimed jobs, failed for those without attempts left');
 
 select add_job(t, queue_name => 'q') from unnest(array['a', 'a', 'b']) as t;
 select add_job('a', run_at => 'infinity');
@@ -20,11 +20,11 @@ select results_eq(
   $$ select count(*) filter (where s = 'ready'), count(*) filter (where s = 'scheduled'),
             count(*) filter (where s = 'running'), count(*) filter (where s = 'failed')
        from jobs cross join job_state(run_at, attempts, max_attempts, locked_at) as s $$,
-  'queue_depth() counts by it');
+  'queue_depth() counts jobs by job_state()');
 select results_eq(
   $$ select sum(ready)::int, sum(scheduled)::int, sum(running)::int, sum(failed)::int from list_tasks() $$,
   $$ values (3, 1, 1, 1) $$,
-  'and so does list_tasks()');
+  'list_tasks() counts jobs by job_state()');
 
 create function pg_temp.plan_of(query text)
   returns setof text
@@ -32,7 +32,7 @@ create function pg_temp.plan_of(query text)
 as $$ begin return query execute 'explain (verbose, costs off) ' || query; end $$;
 select doesnt_match(
   (select string_agg(p, ' ') from pg_temp.plan_of('select job_state(run_at, attempts, max_attempts, locked_at) from graphile_worker._private_jobs') as p),
-  'job_state', 'a query is planned as if the expression stood in it');
+  'job_state', 'job_state() is inlined into queries');
 
 select * from finish();
 rollback;

@@ -20,7 +20,7 @@ select results_eq('select * from pg_temp.acts()', $$ values
   ('override lane', 'exports, lane export-7: max_running 5'),
   ('override lane', 'exports, lane export-7: rate 5 per 01:00:00, burst 1'),
   ('override lane', 'exports, lane export-7: as the limit'),
-  ('drop limit', 'api') $$, 'limits');
+  ('drop limit', 'api') $$, 'each change of a limit or a lane is recorded');
 
 delete from _gw_audit;
 select pause(task => 'mail', reason => 'the provider is down', until => '2100-01-02');
@@ -33,14 +33,15 @@ select results_eq('select * from pg_temp.acts()', $$ values
   ('pause', 'task mail until 2100-01-02 00:00:00+00: the provider is down'),
   ('pause', 'queue q'), ('pause', 'limit exports'), ('pause', 'limit exports, lane export-7'), ('pause', 'everything'),
   ('resume', 'task mail'), ('resume', 'queue q'), ('resume', 'limit exports'), ('resume', 'limit exports, lane export-7'), ('resume', 'everything') $$,
-  'pauses');
+  'each pause and its end are recorded');
 
 delete from _gw_audit;
 select resume(), resume(task => 'none');
-select is_empty('select * from pg_temp.acts()', 'what changes nothing is not recorded');
+select is_empty('select * from pg_temp.acts()', 'a call that ends no pause is not recorded');
 set local gw.actor = 'Ada';
 select pause();
-select results_eq('select act, actor from list_audit()', $$ values ('pause', 'Ada') $$, 'a program says for whom it pauses');
+select results_eq('select act, actor from list_audit()', $$ values ('pause', 'Ada') $$,
+  'a pause is recorded with the user of the program');
 
 select * from finish();
 rollback;

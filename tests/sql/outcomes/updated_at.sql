@@ -20,7 +20,7 @@ select set_eq(
             ('returned', null,     now() - interval '1 day'),
             ('reset',    null,     now() - interval '1 day'),
             ('unlocked', null,     now() - interval '1 day') $$,
-  'after a claim, a failure, a return, a reset and an unlock it is as before');
+  'claims, failures, returns, resets and unlocks do not change updated_at');
 
 select * from finish();
 rollback;

@@ -14,17 +14,17 @@ select set_eq(
        from permanently_fail_jobs(array(select id from _private_jobs where key <> 'other'), 'not wanted') $$,
   $$ values ('waiting',  3::smallint, 'not wanted', false, now()),
             ('retrying', 3::smallint, 'not wanted', false, now()) $$,
-  'it returns those that wait, with the reason and no attempt left');
+  'waiting jobs are returned with the reason and without attempts left');
 select set_eq(
   $$ select key, attempts, last_error from _private_jobs where key in ('running', 'other') $$,
   $$ values ('running', 1::smallint, null), ('other', 0::smallint, null) $$,
-  'running ones and others stay as they are');
+  'running jobs and other jobs stay unchanged');
 select is(
   (select last_error from permanently_fail_jobs(array(select id from _private_jobs where key = 'other'))),
   'Manually marked as failed',
   'the reason has a default');
-select is_empty($$ select id from get_job_batch('worker', batch_size => 9) $$, 'none of them can be claimed');
-select is_empty($$ select id from permanently_fail_jobs('{}') $$, 'an empty array fails nothing');
+select is_empty($$ select id from get_job_batch('worker', batch_size => 9) $$, 'no failed job can be claimed');
+select is_empty($$ select id from permanently_fail_jobs('{}') $$, 'an empty array fails no job');
 
 select * from finish();
 rollback;

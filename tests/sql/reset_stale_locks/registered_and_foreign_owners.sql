@@ -19,16 +19,16 @@ update _private_jobs as j set locked_by = h.locked_by, locked_at = h.locked_at f
 update _private_job_queues as q set locked_by = h.locked_by, locked_at = h.locked_at from held as h
  where h.queue_name = q.queue_name;
 
-select is(reset_stale_locks('10 minutes'), 2::bigint, 'it returns the number of freed jobs');
+select is(reset_stale_locks('10 minutes'), 2::bigint, 'reset_stale_locks() returns the number of freed jobs');
 select set_eq($$ select key from _private_jobs where locked_at is null and locked_by is null $$,
-              array['ours, old', 'foreign, very old'], 'those that were held for too long');
+              array['ours, old', 'foreign, very old'], 'the jobs that were locked for longer than the expiry are free');
 select set_eq($$ select queue_name from _private_job_queues where is_available $$,
-              array['ours, old', 'foreign, very old'], 'and their queues');
-select is(reset_stale_locks('10 minutes'), 0::bigint, 'a second call finds nothing');
+              array['ours, old', 'foreign, very old'], 'the queues of the freed jobs are free');
+select is(reset_stale_locks('10 minutes'), 0::bigint, 'a second call frees no job');
 select results_eq($$ select key, attempts from get_job_batch('next', batch_size => 9) $$,
                   $$ values ('ours, old', 2::smallint), ('foreign, very old', 2::smallint) $$,
-                  'they can be claimed again at once; the lost attempt counts');
-select is((select reset_stale_locks()), 0::bigint, 'the default is four hours');
+                  'the freed jobs can be claimed at once; the lost attempt counts');
+select is((select reset_stale_locks()), 0::bigint, 'the default of the expiry is four hours');
 
 select * from finish();
 rollback;

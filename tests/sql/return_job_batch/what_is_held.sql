@@ -16,14 +16,15 @@ select set_eq(
        join claimed as c using (id) $$,
   $$ values (1, 'scheduled', now() + interval '10 minutes', 0::smallint, 25::smallint),
             (4, 'scheduled', now() + interval '10 minutes', 0::smallint, 25::smallint) $$,
-  'one was completed, for one the lease is wrong: they are missing');
+  'a completed job and one with a wrong lease are not returned');
 select set_eq(
   $$ select payload::text::integer, attempts, run_at, locked_by from _private_jobs $$,
   $$ values (1, 0::smallint, now() + interval '10 minutes', null),
             (2, 1::smallint, now(),                         'worker'),
             (4, 0::smallint, now() + interval '10 minutes', null) $$,
-  'the others wait again, later');
-select is((select count(*) from _private_job_queues where is_available), 2::bigint, 'and their queues are free');
+  'the returned jobs are scheduled');
+select is((select count(*) from _private_job_queues where is_available), 2::bigint,
+  'the queues of the returned jobs are free');
 
 select * from finish();
 rollback;

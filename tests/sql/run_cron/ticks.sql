@@ -15,24 +15,24 @@ as $$
 $$;
 
 select results_eq($$ select * from pg_temp.tick('12:00', '12:01:00.5') $$, $$ values ('12:01:00', interval '59.5 seconds', null) $$,
-                  'nothing is due');
+                  'a tick in a minute without a run adds no job');
 select results_eq($$ select * from pg_temp.tick('12:01', '12:02:00') $$, $$ values ('12:02:00', interval '1 minute', '12:02') $$,
-                  'a minute is due when it begins, an item that is not known too');
+                  'a run is due when its minute begins, also of an item that is not known');
 select results_eq($$ select * from pg_temp.tick('12:01', '12:02:03') $$, $$ values ('12:02:00', interval '57 seconds', null::text) $$,
-                  'another worker comes too late');
+                  'a later tick of another worker does not add the run again');
 select results_eq($$ select * from pg_temp.tick('12:02', '12:09:59') $$,
                   $$ values ('12:09:00', interval '1 second', '12:04, 12:06, 12:08') $$,
                   'runs that were due while no worker could tick are run, and not marked as backfilled');
 select results_eq($$ select * from pg_temp.tick('12:09', '12:03:00') $$, $$ values ('12:09:00', interval '1 minute', null::text) $$,
-                  'a clock that went back does nothing, and is looked at again in a minute');
+                  'a clock that went back adds no job, and the next call is due in a minute');
 select results_eq($$ select * from pg_temp.tick('12:00', '12:03:00') $$, $$ values ('12:03:00', interval '1 minute', null::text) $$,
-                  'nor does it twice what it had done');
+                  'a worker that is behind does not add runs that were added');
 select results_eq($$ select * from pg_temp.tick('12:05', '12:10:00') $$, $$ values ('12:10:00', interval '1 minute', '12:10') $$,
-                  'and continues where it was');
+                  'a worker that is behind adds the next run');
 select results_eq($$ select * from pg_temp.tick('12:10:40', '12:11:30') $$, $$ values ('12:11:00', interval '30 seconds', null::text) $$,
                   'since may be any time of its minute');
 select results_eq($$ select * from pg_temp.tick('12:11', '12:12:00', 'b') $$, $$ values ('12:12:00', interval '1 minute', '12:12') $$,
-                  'another identifier is another recurring job');
+                  'an item with another identifier is another recurring job');
 select results_eq(
   $$ select r.handled, r.delay from run_cron('[]', now => '2026-01-01 12:00Z') as r $$,
   $$ values ('2026-01-01 11:59Z'::timestamptz, interval '0') $$,
@@ -40,10 +40,10 @@ select results_eq(
 select results_eq(
   $$ select r.handled, r.delay, r.scheduled::text, r.problems::text from run_cron('[]', now => '2026-01-01 12:00:20Z') as r $$,
   $$ values ('2026-01-01 12:00Z'::timestamptz, interval '40 seconds', '[]', null::text) $$,
-  'else for the next one');
+  'a worker that starts within a minute calls again for the next one');
 update _private_known_crontabs set last_execution = '2026-01-01 12:20Z' where identifier = 'a';
 select results_eq($$ select * from pg_temp.tick('12:14', '12:24:00') $$, $$ values ('12:24:00', interval '1 minute', '12:22, 12:24') $$,
-                  'what Node has scheduled is done');
+                  'a run that Node has added is not added again');
 
 select * from finish();
 rollback;

@@ -11,7 +11,7 @@ select results_eq(
 select results_eq(
   $$ select id from migrations where breaking order by id $$,
   $$ values (1), (3), (11), (13), (14), (16), (19) $$,
-  'the breaking ones are marked');
+  'the breaking revisions are marked');
 
 select * from finish();
 rollback;

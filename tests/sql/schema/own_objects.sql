@@ -53,7 +53,7 @@ select results_eq(
              'DEFERRABLE INITIALLY DEFERRED FOR EACH ROW '
              'WHEN (((new.locked_at IS NULL) AND (current_setting(''gw.told''::text, true) IS DISTINCT FROM ''t''::text))) '
              'EXECUTE FUNCTION _gw_queue_freed()') $$,
-  'jobs have no trigger');
+  'the table of jobs has no trigger');
 
 select is_empty(
   $$ select c.conname

@@ -4,7 +4,8 @@ begin;
 select plan(4);
 set local search_path = graphile_worker, public;
 
-select isnt_empty($$ select from pg_publication as p where p.puballtables $$, 'these tests run under a publication of all tables');
+select isnt_empty($$ select from pg_publication as p where p.puballtables $$,
+  'the tests run under a publication of all tables');
 
 -- A partition of a day, as the sweep makes it.
 select _gw_make_history(array[date '2040-01-01']);
@@ -32,7 +33,7 @@ select is_empty(
          on p.prosrc ~* ('(\mupdate\s+(only\s+)?|\mdelete\s+from\s+(only\s+)?|\mmerge\s+into\s+(only\s+)?)("?[a-z_]+"?\.)?' || w.name::text || '\M')
          or p.prosrc ~* ('insert\s+into\s+("?[a-z_]+"?\.)?' || w.name::text || '\M[^;]*\mdo\s+update\M')
       where p.pronamespace = 'graphile_worker'::regnamespace $$,
-  'and no function updates or deletes from one of them');
+  'no function updates or deletes rows of a table without identity');
 
 select is_empty(
   $$ select c.oid::regclass, a.attname

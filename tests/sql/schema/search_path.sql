@@ -22,7 +22,7 @@ select results_eq(
             ('_gw_queue_locked_at', 'sql'), ('_gw_recent_lines', 'sql'), ('_gw_retry_at', 'sql'), ('_gw_seconds', 'sql'),
             ('_gw_suits', 'sql'), ('_gw_suits_claim', 'sql'), ('_gw_wants_result', 'plpgsql'), ('backoff', 'sql'),
             ('job_state', 'sql'), ('wait_for_job', 'plpgsql') $$,
-  'all but the inlined expressions pin it');
+  'all functions but the inlined expressions set their search_path');
 
 -- A caller with a hostile path: its now() and its <= come first, were they looked at.
 create schema gw_test_trap;

@@ -7,7 +7,7 @@ select results_eq(
   $$ select c.relname from pg_class as c
       where c.relnamespace = 'graphile_worker'::regnamespace and c.relkind = 'v' order by 1 $$,
   $$ values ('cron_schedules'::name), ('jobs'), ('recurring_jobs') $$,
-  'Graphile Worker''s view is jobs');
+  'the schema has these three views');
 select is_empty(
   $$ select r.ev_class::regclass, d.refobjid::regclass
        from pg_depend as d
@@ -18,7 +18,7 @@ select is_empty(
         and d.refclassid = 'pg_class'::regclass
         and c.oid <> v.oid
         and c.relname not like '\_gw\_%' $$,
-  'ours are views of what is ours');
+  'the views of the project depend on its own tables and views only');
 
 select * from finish();
 rollback;

@@ -69,7 +69,7 @@ select results_eq(
        ('still_in_flight', 'transactions bigint[] DEFAULT NULL::bigint[] -> bigint[]'),
        ('tidy', ' -> boolean'),
        ('wake_up', 'worker_id text -> void') $$,
-  'each has the arguments that are documented and no overload');
+  'each function has the documented arguments and no overload');
 
 select results_eq(
   $$ select f.name, a.arguments

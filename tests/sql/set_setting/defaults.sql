@@ -5,11 +5,11 @@ set local search_path = graphile_worker, public;
 
 select is_empty(
   $$ select name from _gw_known_settings() as k where set_setting(k.name, k.default_value) <> k.default_value $$,
-  'each is taken and returned as it is');
+  'each default is accepted and returned as it is');
 select set_eq(
   $$ select name from _gw_settings $$,
   $$ select name from _gw_known_settings() $$,
-  'and stored');
+  'each default that is set is stored');
 
 select * from finish();
 rollback;
