@@ -27,7 +27,7 @@ select results_eq(
 
 select is((add_job('task', job_key => 'key', job_key_mode => null)).revision, 3,
   'a mode that is null replaces the job');
-select is((select count(*) from _private_jobs), 1::bigint, 'there is one job all the time');
+select is((select count(*) from _private_jobs), 1::bigint, 'all calls with the key have one job');
 
 select * from finish();
 rollback;

@@ -29,7 +29,7 @@ select ok(pg_temp.is_unchanged(), 'a permanently failed job does not change');
 select results_eq(
   $$ select count(*), max(revision), max(last_error), bool_or(is_available) from _private_jobs $$,
   $$ values (1::bigint, 3, 'no luck', false) $$,
-  'no other job was made, the revision counts the calls');
+  'no other job was added, and the revision counts the calls');
 
 select * from finish();
 rollback;

@@ -26,7 +26,8 @@ select set_limit('limit', '{limited}', max_running => 1);
 select pause(task => 'paused');
 select pause(task => 'past', until => clock_timestamp() + interval '1 hour');
 update _gw_pauses set until = now() - interval '1 second' where task = 'past';
-select results_eq('select * from pg_temp.places()', $$ values ('limited', 'none') $$, 'a job that waits already stays where it is');
+select results_eq('select * from pg_temp.places()', $$ values ('limited', 'none') $$,
+  'a job that waits when its task gets a limit stays where it is');
 
 select add_job('limited');
 select add_job('limited', queue_name => 'q');
@@ -48,7 +49,8 @@ select add_job('limited', queue_name => 'q', job_key => 'early');
 select results_eq('select * from pg_temp.places() limit 1', $$ values ('limited', 'q') $$,
   'a job that is replaced by one in a queue waits in this queue');
 select add_job('free', job_key => 'early', job_key_mode => 'unsafe_dedupe');
-select results_eq('select * from pg_temp.places() limit 1', $$ values ('limited', 'q') $$, 'a duplicate changes nothing');
+select results_eq('select * from pg_temp.places() limit 1', $$ values ('limited', 'q') $$,
+  'a duplicate in mode unsafe_dedupe leaves the job where it is');
 
 delete from _private_jobs;
 select add_jobs(array[pg_temp.spec('limited'), pg_temp.spec('free'), pg_temp.spec('limited', 'q'), pg_temp.spec('paused')]);

@@ -34,9 +34,12 @@ select lives_ok(
   $$ select add_job(repeat(chr(228), 128), queue_name => repeat(chr(228), 128), job_key => repeat(chr(228), 512),
                     max_attempts => 32767, priority => 32767) $$,
   'values of the maximum length are accepted');
-select lives_ok($$ select add_job('task', max_attempts => 1, priority => -32768) $$, 'so is the least of the numbers');
-select lives_ok($$ select add_job('task', flags => array[repeat('f', 65534)]) $$, 'so are as many bytes of flags as there may be');
-select lives_ok($$ select add_job('task', job_key_mode => 'sometimes') $$, 'without a key the mode does not matter');
+select lives_ok($$ select add_job('task', max_attempts => 1, priority => -32768) $$,
+  'the least max_attempts and priority are accepted');
+select lives_ok($$ select add_job('task', flags => array[repeat('f', 65534)]) $$,
+  'flags with as many bytes as allowed are accepted');
+select lives_ok($$ select add_job('task', job_key_mode => 'sometimes') $$,
+  'an invalid job_key_mode is accepted without a key');
 
 -- Raw writes meet the CHECK constraints below.
 select throws_ok(

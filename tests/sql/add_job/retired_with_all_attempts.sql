@@ -10,7 +10,7 @@ select isnt((add_job('task', job_key => 'key', run_at => now() + interval '1 hou
 select results_eq(
   $$ select j.attempts, j.max_attempts from _private_jobs as j where j.id = (select r.id from running as r) $$,
   $$ values (32767::smallint, 32766::smallint) $$,
-  'it has one attempt more than its maximum');
+  'the running job has one attempt more than its maximum');
 select return_job('worker', (select id from running));
 select is_empty($$ select id from get_job('worker') $$, 'a replaced job that is returned is not claimed again');
 

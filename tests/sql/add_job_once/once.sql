@@ -22,15 +22,18 @@ select is(payload::text, '{"n": 1}', 'the second call does not change the job') 
 select get_job_batch('worker');
 select is(pg_temp.once('{}'), 't running f', 'a later call returns the current state of the job');
 select complete_job('worker', id) from first;
-select results_eq($$ select * from add_job_once('task', key => 'k') $$, $$ select id, 'gone', null::timestamptz, null::int, false from first $$, 'a job that is done counts');
+select results_eq($$ select * from add_job_once('task', key => 'k') $$, $$ select id, 'gone', null::timestamptz, null::int, false from first $$,
+  'a job that is done counts as the job of the key');
 
 -- A job that was replaced, or has lost its key, counts too.
 create temporary table second on commit drop as select * from add_job_once('task', '{"n": 1}', 'k2');
 select get_job_batch('worker');
 select add_job('task', '{"n": 2}', job_key => 'k2');
-select results_eq($$ select id, state, is_new from add_job_once('task', key => 'k2') $$, $$ select id, 'running', false from second $$, 'a job that was replaced while it ran counts');
+select results_eq($$ select id, state, is_new from add_job_once('task', key => 'k2') $$, $$ select id, 'running', false from second $$,
+  'a job that was replaced while it ran counts as the job of the key');
 select remove_job('k2');
-select is((select is_new from add_job_once('task', key => 'k2')), false, 'so it does when its key is removed');
+select is((select is_new from add_job_once('task', key => 'k2')), false,
+  'a job whose key was removed counts as the job of the key');
 
 -- When the interval is over.
 update _gw_keyed_calls set kept_until = clock_timestamp() where key = 'k2';
@@ -50,7 +53,7 @@ select is((select is_new from add_job_once('task', key => 'k3')), true, 'a call 
 -- Records are deleted after their interval.
 update _gw_keyed_calls set kept_until = clock_timestamp() - interval '1 hour' where key <> 'k3';
 select _gw_drop_spent();
-select is((select array_agg(key) from _gw_keyed_calls), '{k3}'::text[], 'the records that are over are deleted');
+select is((select array_agg(key) from _gw_keyed_calls), '{k3}'::text[], 'records are deleted after their interval');
 select is((select array_agg(kind) from _gw_keyed_calls), '{once}'::text[], 'records within their interval stay');
 
 select * from finish();

@@ -21,7 +21,8 @@ exception when sqlstate 'GWBPL' then
   perform set_config('gw.said', said, true);
 end;
 $$;
-select is(current_setting('gw.said'), 'It is spec 2 of the call.', 'the detail says which spec it is');
+select is(current_setting('gw.said'), 'It is spec 2 of the call.',
+  'the detail of the error says which spec is refused');
 
 
 select add_job('task', json_build_array(repeat('x', 600000)), job_key => 'long');
@@ -30,9 +31,9 @@ select throws_ok(
        json_populate_record(null::job_spec, '{"identifier": "task", "job_key": "short"}'),
        row('task', json_build_array(repeat('y', 600000)), null, null, null, 'long', null, null)::job_spec]) $$,
   'GWBPL', 'The job under key ''long'' would have a payload of 1200008 bytes, at most 1048576 are allowed.',
-  'an appended array must not become too large either');
+  'an array that would become too large by appending is refused');
 select results_eq($$ select key, length(payload::text) from _private_jobs $$, $$ values ('long', 600004) $$,
-                  'it waits as it was, and the other job was not added');
+                  'the waiting job is unchanged, and the other job was not added');
 
 select * from finish();
 rollback;

@@ -23,7 +23,7 @@ select is((select count(distinct id) from added), 2::bigint, 'two specs with one
 select results_eq(
   $$ select payload::text, revision from add_jobs(array[pg_temp.spec(4, 'key'), pg_temp.spec(5, 'key')]) $$,
   $$ values ('[1, 3, 4, 5]', 3), ('[1, 3, 4, 5]', 3) $$,
-  'a job that waits already is replaced twice');
+  'a waiting job is replaced twice by two specs with its key');
 
 update _private_jobs set locked_at = now(), locked_by = 'worker' where key = 'key';
 create temp table again as
@@ -35,7 +35,7 @@ select results_eq(
 select results_eq(
   $$ select attempts, max_attempts, key from _private_jobs where locked_by = 'worker' $$,
   $$ values (26::smallint, 25::smallint, null::text) $$,
-  'the running one is without key and will not run again');
+  'the running job has no key and an attempt more than it may have');
 
 select is(
   (select array_agg(run_at) from add_jobs(array[pg_temp.spec(8, 'late', now() + interval '1 hour'),

@@ -18,7 +18,7 @@ select set_eq(
   $$ select key, last_error, job_state(run_at, attempts, max_attempts, locked_at) from _private_jobs $$,
   $$ values ('running', 'wrong customer', 'running'), ('ready', 'wrong customer', 'failed'), ('scheduled', 'wrong customer', 'failed'),
             ('failed', 'no such host', 'failed'), ('other', null, 'ready'), ('behind', null, 'ready') $$,
-  'those that wait have failed, the one that runs still does, all with the reason');
+  'canceled jobs that waited have failed, the one that runs still does, all with the reason');
 select set_eq(
   $$ select key, attempts - max_attempts from _private_jobs where key in ('ready', 'running', 'failed') $$,
   $$ values ('ready', 0), ('running', 1), ('failed', 0) $$,
@@ -30,7 +30,8 @@ select results_eq(
   'a canceled job that runs keeps its lock and its queue');
 select results_eq($$ select job_id, worker_id, reason from _gw_cancels $$, $$ select id, 'me', 'wrong customer' from claimed $$,
                   'the cancel of a running job is stored for its worker');
-select is_empty($$ select * from get_job_batch('you', batch_size => 9) where key <> 'other' $$, 'none of them is claimed, nor what is behind the queue');
+select is_empty($$ select * from get_job_batch('you', batch_size => 9) where key <> 'other' $$,
+  'no canceled job is claimed, nor the one behind the running job in its queue');
 
 select results_eq($$ select key, last_error from cancel_jobs(array(select id from claimed)) $$, $$ values ('running', 'Canceled') $$,
                   'a running job can be canceled again without a reason');

@@ -10,7 +10,7 @@ select results_eq(
   $$ select task, rows from cleanup('{GC_JOB_QUEUES,GC_TASK_IDENTIFIERS,DELETE_PERMAFAILED_JOBS}') $$,
   $$ values ('DELETE_PERMAFAILED_JOBS', 1::bigint), ('GC_TASK_IDENTIFIERS', 1::bigint), ('GC_JOB_QUEUES', 1::bigint) $$,
   'failed jobs are deleted before names, whatever the order of the clean-up tasks');
-select is_empty($$ select * from cleanup('{}') $$, 'no task cleans up nothing');
+select is_empty($$ select * from cleanup('{}') $$, 'an empty array of clean-up tasks deletes nothing');
 
 select * from finish();
 rollback;

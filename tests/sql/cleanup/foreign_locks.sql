@@ -15,7 +15,8 @@ select throws_ok($$ select cleanup('{GC_TASK_IDENTIFIERS}', force => null) $$, '
   'null for force does not delete task names');
 select lives_ok($$ select cleanup('{DELETE_PERMAFAILED_JOBS,GC_JOB_QUEUES}') $$,
   'other clean-up tasks are done in spite of foreign workers');
-select isnt_empty($$ select id from _private_tasks where identifier = 'unused' $$, 'the unused name is still there');
+select isnt_empty($$ select id from _private_tasks where identifier = 'unused' $$,
+  'the refused clean-up has not deleted the unused name');
 
 select register_worker('pool-0123456789');
 select results_eq(

@@ -25,7 +25,7 @@ select results_eq(
 select results_eq(
   $$ select task, rows from cleanup('{GC_TASK_IDENTIFIERS}', null, true) $$,
   $$ values ('GC_TASK_IDENTIFIERS', 1::bigint) $$,
-  'null keeps no name');
+  'null for the names to keep keeps no name');
 
 select * from finish();
 rollback;

@@ -11,10 +11,10 @@ select throws_ok(
   'GWCTN',
   'Invalid cleanup tasks; allowed values: ''DELETE_PERMAFAILED_JOBS'', ''GC_TASK_IDENTIFIERS'', ''GC_JOB_QUEUES''; '
   'you provided: ''DELETE_PERMAFAILED_JOBS'', ''VACUUM'', null.',
-  'the message contains the allowed tasks and the given one');
+  'the message has the allowed clean-up tasks and the given ones');
 select throws_ok($$ select cleanup('{delete_permafailed_jobs}') $$, 'GWCTN', null,
   'the names of clean-up tasks are in upper case');
-select isnt_empty($$ select id from _private_jobs $$, 'nothing was cleaned up');
+select isnt_empty($$ select id from _private_jobs $$, 'a refused call deletes no failed job');
 
 select * from finish();
 rollback;

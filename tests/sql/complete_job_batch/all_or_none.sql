@@ -34,7 +34,7 @@ select is(pg_temp.complete('other', array[1, 2]), 'GWWLL 1,2',
 select is(pg_temp.complete('worker', array[1, 2, 3], 2), 'GWWLL 2',
   'a batch with an outdated lease is refused with the id of its job');
 select is((select count(*) from _private_jobs), 3::bigint, 'a refused batch completes none of its jobs');
-select is(pg_temp.complete('worker', array[1, 3]), 'done', 'the worker completes those that it holds');
+select is(pg_temp.complete('worker', array[1, 3]), 'done', 'the worker can complete the jobs that it holds');
 select set_eq(
   'select j.id from _private_jobs as j', 'select c.id from claimed as c where c.n = 2',
   'the completed jobs of the batch are deleted');
@@ -42,7 +42,7 @@ select is(pg_temp.complete('worker', array[1, 2]), 'GWWLL 1',
   'a batch with a job that no longer exists is refused with its id');
 select throws_ok(
   $$ select _gw_complete_all('worker', array[1, 2]::bigint[], array[1]::bigint[]) $$, 'GWWOB', null,
-  'there is one lease for each job');
+  'a batch with less leases than jobs is refused');
 select is(pg_temp.complete('worker', array[2]), 'done', 'a batch of a single job can be completed');
 
 select * from finish();

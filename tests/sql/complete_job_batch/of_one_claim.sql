@@ -20,7 +20,7 @@ as $$
            (select min(c.lease) - late from claimed as c)) as ids
 $$;
 
-select is(pg_temp.complete('other', array[1, 5]), 'none', 'another worker holds none of them');
+select is(pg_temp.complete('other', array[1, 5]), 'none', 'another worker holds none of the jobs');
 select is(pg_temp.complete('worker', array[1, 5], late => 1), 'none', 'an earlier claim holds none of the jobs');
 select is((select count(*) from _private_jobs), 6::bigint, 'refused calls complete no job');
 select is(pg_temp.complete('worker', array[1, 2]), 'all', 'two jobs without a queue are completed');

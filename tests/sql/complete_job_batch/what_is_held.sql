@@ -15,13 +15,13 @@ select set_eq(
                from claimed) as done
        join claimed using (id) $$,
   array[1, 3],
-  'one was claimed anew, one waits, one never was: they are missing');
+  'jobs that were claimed anew, returned or never existed are not completed');
 select set_eq($$ select payload::text::integer from _private_jobs $$, array[2, 4],
   'jobs that the worker does not hold are still there');
 select is((select count(*) from _private_jobs where locked_by = 'worker'), 1::bigint,
   'the job that was claimed anew stays locked by its worker');
 select is((select count(complete_job_batch) from claimed cross join complete_job_batch('worker', array[id]) where n = 2),
-          1::bigint, 'without leases the worker is enough');
+          1::bigint, 'the worker can complete its job without a lease');
 
 select * from finish();
 rollback;

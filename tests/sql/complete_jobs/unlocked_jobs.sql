@@ -15,11 +15,11 @@ select * from complete_jobs(array(select id from _private_jobs where key <> 'oth
 select set_eq(
   $$ select key from completed $$,
   array['waiting', 'failed', 'abandoned'],
-  'it returns those that wait, have failed or were locked for more than four hours');
+  'complete_jobs() returns jobs that wait, have failed or were locked for more than four hours');
 select set_eq(
   $$ select key from _private_jobs $$,
   array['running', 'other'],
-  'they are deleted; running jobs and other jobs are kept');
+  'the returned jobs are deleted; running jobs and other jobs are kept');
 select is_empty($$ select id from complete_jobs('{}') $$, 'an empty array completes nothing');
 select is_empty($$ select id from complete_jobs(null) $$, 'complete_jobs(null) completes nothing');
 

@@ -23,10 +23,10 @@ select results_eq(
   $$ select k.last_execution, s.last_run, s.last_job_id
        from _private_known_crontabs as k join _gw_schedules as s on s.identifier = k.identifier $$,
   $$ values (null::timestamptz, null::timestamptz, null::bigint) $$,
-  'the runs of the schedule are as they were');
+  'cron_add_job() does not change the last run of the schedule');
 
 select cron_pause('nightly');
-select isnt(cron_add_job('nightly'), null, 'one that is paused can be run, too');
+select isnt(cron_add_job('nightly'), null, 'cron_add_job() runs a paused schedule');
 
 select cron_schedule('keyed', '0 4 1 1 *', 'report', job_key => 'k');
 select is(cron_add_job('keyed'), cron_add_job('keyed'), 'a second call replaces the job that waits under the key');

@@ -20,7 +20,7 @@ select results_eq(
 select results_eq(
   $$ select cron_between('30 1-3 * * *', '2026-10-24 12:00Z', '2026-10-25 12:00Z', 'Europe/Berlin') $$,
   $$ values ('2026-10-24 23:30Z'::timestamptz), ('2026-10-25 00:30Z'), ('2026-10-25 01:30Z'), ('2026-10-25 02:30Z') $$,
-  'a range runs in both passes');
+  'a range of hours runs in both passes of an hour that comes twice');
 select results_eq(
   $$ select cron_between('30 1-3 * * *', '2026-03-28 12:00Z', '2026-03-29 12:00Z', 'Europe/Berlin') $$,
   $$ values ('2026-03-29 00:30Z'::timestamptz), ('2026-03-29 01:30Z') $$,

@@ -18,7 +18,8 @@ update _private_known_crontabs set known_since = '2026-01-01 12:00Z';
 select is(pg_temp.runs('12:00', '12:02'), '12:01, 12:02', 'a schedule runs before it is paused');
 select ok(cron_pause('s'), 'cron_pause() returns true for a schedule that exists');
 select is(pg_temp.runs('12:02', '12:04'), null, 'a paused schedule does not run');
-select is(cron_schedule('s', '* * * * *', 't', fill => '1 day'), null, 'setting it up again does not resume it');
+select is(cron_schedule('s', '* * * * *', 't', fill => '1 day'), null,
+  'cron_schedule() with the same arguments does not resume a paused schedule');
 select ok(cron_resume('s'), 'cron_resume() returns true for a schedule that exists');
 select is((select active_since from _gw_schedules), now(), 'a resumed schedule is active from the time of the call on');
 update _gw_schedules set active_since = '2026-01-01 12:04:30Z';

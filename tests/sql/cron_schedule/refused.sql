@@ -28,7 +28,8 @@ select throws_ok(format('select cron_schedule(%L, %L, %L, %L)', 's', '* * * * *'
 select set_setting('max_payload', '1048576');
 select throws_ok(
   $$ select cron_schedule('s', '* * * * *', 't', json_build_object('a', repeat('x', 1048577 - 69))) $$,
-  'GWBPL', 'Payload has 1048577 bytes, at most 1048576 are allowed.', 'a payload that is too large with its run');
+  'GWBPL', 'Payload has 1048577 bytes, at most 1048576 are allowed.',
+  'a payload that is too large with its run is refused');
 select lives_ok(
   $$ select cron_schedule('large', '* * * * *', 't', json_build_object('a', repeat('x', 1048576 - 69))) $$,
   'a payload that is as large as allowed with its run is accepted');

@@ -33,7 +33,7 @@ select results_eq(
 select cron_schedule('often', '*/5 * * * *', 'task', fill => '1 hour');
 select is((select string_agg(s ->> 'identifier' || substr(s ->> 'ts', 11, 6), ', ')
              from run_cron('[]', null, '2026-01-01 12:21Z') as r, json_array_elements(r.scheduled) as s),
-          'oftenT12:15, oftenT12:20', 'a worker that starts backfills it');
+          'oftenT12:15, oftenT12:20', 'a worker that starts backfills the schedule');
 
 select * from finish();
 rollback;

@@ -29,7 +29,7 @@ select results_eq(
   $$ select z.zone, _gw_zone_hint(z.zone) ~ z.hint from (values ('UTC+2', 'Etc/GMT-2'), ('GMT-05', 'Etc/GMT\+5'), ('+02', 'Etc/GMT-2'), ('PST', 'Abbreviations'),
       ('Paris2', '^the view pg_timezone_names')) as z (zone, hint) $$,
   $$ values ('UTC+2', true), ('GMT-05', true), ('+02', true), ('PST', true), ('Paris2', true) $$,
-  'the hint says what to write');
+  'the hint of a refused zone says what to write instead');
 
 -- As an earlier release has stored them.
 select cron_schedule('old', '0 3 * * *', 'task');

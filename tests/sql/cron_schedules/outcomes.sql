@@ -36,7 +36,7 @@ grant usage on schema graphile_worker to gw_test_reader;
 grant select on cron_schedules to gw_test_reader;
 set local role gw_test_reader;
 select throws_ok('select last_outcome from cron_schedules', '42501', 'permission denied for table _private_jobs',
-  'reading it requires the right to read the jobs, too');
+  'reading the view requires the right to read the jobs');
 reset role;
 select from complete_jobs(array(select id from jobs));
 select is(pg_temp.outcome(), 'unknown', 'the outcome is unknown when the last job has no row');

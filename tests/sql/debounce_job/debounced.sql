@@ -28,7 +28,7 @@ select is((select count(*) from _private_jobs), 1::bigint, 'all calls have one j
 
 -- While the job runs, the next job has a time of its own.
 select get_job_batch('worker');
-select is(pg_temp.call('[5]'), '120 t', 'a call while the job runs begins anew');
+select is(pg_temp.call('[5]'), '120 t', 'a call while the job runs adds a job that is due after wait');
 select pg_temp.pass(590);
 select is(pg_temp.call('[6]'), '10 f', 'max_wait counts from the first call since the job has started');
 delete from _private_jobs where locked_at is not null;

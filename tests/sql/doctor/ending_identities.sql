@@ -45,7 +45,7 @@ select is_empty($$ select * from doctor() $$, 'doctor() reports nothing after th
 
 -- The ids of lanes begin again by themselves.
 select setval('_gw_lane_ids', -2147483000);
-select is_empty($$ select * from doctor() $$, 'ids that begin again do not end');
+select is_empty($$ select * from doctor() $$, 'ids of lanes are not reported, because they begin again');
 
 select * from finish();
 rollback;

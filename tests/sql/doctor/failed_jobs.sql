@@ -37,7 +37,8 @@ select count(*) from add_jobs(array(
   select json_populate_record(null::job_spec, json_build_object('identifier', 'task' || n % 20)) from generate_series(1, 1001) as n));
 update _private_jobs set attempts = max_attempts where id > (select min(id) from _private_jobs);
 update _private_jobs set locked_at = now(), locked_by = 'worker' where id = (select max(id) from _private_jobs);
-select is_empty($$ select * from doctor() $$, '999 of all tasks are not reported, nor is one that runs for the last time');
+select is_empty($$ select * from doctor() $$,
+  '999 failed jobs of all tasks are not reported, nor is one that runs for the last time');
 
 update _private_jobs set locked_at = null, locked_by = null;
 select results_eq(
@@ -46,14 +47,15 @@ select results_eq(
              'Permanently failed jobs: 1000. They stay until they are retried or deleted; each search for stale locks reads them all.',
              'select * from graphile_worker.error_groups();') $$,
   'a thousand failed jobs of all tasks are reported');
-select matches((select remedy from doctor()), '^Retry .* delete the others only if nobody needs them', 'the remedy does not delete them first');
+select matches((select remedy from doctor()), '^Retry .* delete the others only if nobody needs them',
+  'the remedy does not delete the failed jobs first');
 select is((select sum(jobs) from error_groups(max_rows => 20)), 1000::numeric,
   'the command of the finding shows the errors of all failed jobs');
 
 -- Of many a part is read.
 update _private_jobs set last_error = 'HTTP ' || 500 + id % 2;
 select results_eq($$ select detail ~ 'jobs: about (9[0-9]{2}|10[0-9]{2})\.' from _gw_find_failed_jobs(pages => 100, threshold => 900) $$, $$ values (true) $$,
-                  'of many jobs the number is an estimate');
+                  'the number of failed jobs is an estimate if only a part of the jobs is read');
 select set_eq($$ select finding from _gw_find_failed_jobs(pages => 100, of_task => 20, threshold => 900) $$, array['failing task', 'failed jobs'],
   'failed jobs of a task are reported if only a part of the jobs is read');
 

@@ -16,7 +16,7 @@ set local role gw_test_blind;
 select results_eq(
   $$ select h.severity, h.finding, h.subject, h.detail like 'Role %, has locked 128 of the 128 advisory locks %' from _gw_find_held_names() as h $$,
   $$ values ('warning', 'held names', 'session ' || pg_backend_pid(), true) $$,
-  'a session that holds them, for an unknown time, is reported');
+  'a session that holds all locks of names for an unknown time is reported');
 reset role;
 select pg_advisory_unlock_all();
 

@@ -31,7 +31,7 @@ select results_eq(
   $$ values ('warning', 'held queue', 'queue queue',
              'Worker pool-1, which is not registered, has held its lock for 00:07:00. Due jobs of the queue: 1, the oldest for '
              '00:06:00. They wait until the job of that worker ends or, if the worker is dead, until the lock is four hours old.') $$,
-  'a queue with a job that has been due for minutes, and none that has nothing to run');
+  'a locked queue is reported if a job behind the running one has been due for minutes');
 select is(
   (select remedy from doctor()),
   'If the worker is dead, free its jobs and queues, by gw-run unlock pool-1, or with: '
@@ -39,23 +39,25 @@ select is(
   'the remedy is a command and a statement');
 
 update _private_jobs set updated_at = now() - interval '4 minutes' where key = 'waits';
-select is_empty($$ select * from doctor() $$, 'its job has not waited for five minutes');
+select is_empty($$ select * from doctor() $$,
+  'a queue whose job has waited for less than five minutes is not reported');
 update _private_jobs set updated_at = now() - interval '6 minutes', run_at = now() + interval '1 hour' where key = 'waits';
 select is_empty($$ select * from doctor() $$, 'a queue whose job is not due is not reported');
 update _private_jobs set run_at = now() - interval '1 day' where key = 'waits';
 
 update _private_job_queues set locked_at = now() - interval '4 minutes' where queue_name = 'queue';
-select is_empty($$ select * from doctor() $$, 'the lock is not five minutes old');
+select is_empty($$ select * from doctor() $$, 'a queue whose lock is less than five minutes old is not reported');
 update _private_job_queues set locked_at = now() - interval '7 minutes' where queue_name = 'queue';
 
 select add_job('task', job_key => 'later');
 update _private_jobs set locked_at = now() - interval '1 minute', locked_by = 'pool-1' where key = 'later';
-select is_empty($$ select * from doctor() $$, 'the worker has claimed another job since, so it lives');
+select is_empty($$ select * from doctor() $$, 'a queue is not reported if its worker has claimed another job since');
 update _private_jobs set locked_by = 'pool-2' where key = 'later';
-select isnt_empty($$ select * from doctor() $$, 'a claim of another worker does not matter');
+select isnt_empty($$ select * from doctor() $$, 'a queue is reported although another worker has claimed a job since');
 
 select register_worker('pool-1', '{task}');
-select is_empty($$ select * from doctor() $$, 'other workers recover a registered worker');
+select is_empty($$ select * from doctor() $$,
+  'a queue of a registered worker is not reported, because others recover the worker');
 select deregister_worker('pool-1');
 
 select pg_temp.apply_remedies('held queue');

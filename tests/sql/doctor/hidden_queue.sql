@@ -9,7 +9,7 @@ set local role gw_test_watcher;
 select results_eq(
   $$ select severity, finding, subject from doctor() $$,
   $$ values ('warning', 'hidden queue', 'role gw_test_watcher') $$,
-  'it reports that it can read nothing');
+  'doctor() reports that the role can read nothing');
 
 create temp table remedy as select split_part(remedy, ' with: ', 2) as command from doctor();
 grant select on remedy to public;

@@ -19,7 +19,8 @@ select cmp_ok(_gw_share_seen('_private_jobs', pg_temp.pages() / 2), '<=', 50::re
   'half of a table with twice as many pages is read');
 select is(_gw_share_seen('_gw_turns', 0), 0::real, 'nothing is read with a limit of no pages');
 
-select is_empty($$ select * from _gw_find_unseen_rows(pg_temp.pages()) $$, 'nothing is reported if everything is read');
+select is_empty($$ select * from _gw_find_unseen_rows(pg_temp.pages()) $$,
+  'no part is reported as unread if everything is read');
 select results_eq(
   $$ select severity, finding, subject from _gw_find_unseen_rows(pg_temp.pages() / 2) $$,
   $$ values ('info', 'large table', 'table _private_jobs') $$,
@@ -31,7 +32,8 @@ select results_eq(
   $$ select finding from doctor() where finding in ('large table', 'orphaned queue', 'failed jobs') $$,
   array['orphaned queue', 'failed jobs'], 'doctor() reads all of this table by default');
 select throws_ok($$ select doctor(-1) $$, 'GWILM');
-select isnt_empty($$ select * from _gw_find_orphaned_queues(pg_temp.pages()) $$, 'who sees all jobs knows an orphaned queue');
+select isnt_empty($$ select * from _gw_find_orphaned_queues(pg_temp.pages()) $$,
+  'an orphaned queue is reported if all jobs are read');
 select is_empty($$ select * from _gw_find_orphaned_queues(pg_temp.pages() - 1) $$,
   'no orphaned queue is reported if only a part of the jobs is read');
 
@@ -47,7 +49,7 @@ select results_eq(
       union all
      select severity, detail ~ '^Due jobs: 20000, ' from _gw_find_no_worker(pages => pg_temp.pages()) $$,
   $$ values ('warning', true), ('critical', true) $$,
-  'with a sample of the jobs, a running job may be missed, so that no worker is not reported');
+  'no worker is a warning only if a part of the jobs is read');
 
 select * from finish();
 rollback;

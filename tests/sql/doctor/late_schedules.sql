@@ -21,7 +21,7 @@ select results_eq(
   $$ select severity, finding, subject, detail ~ 'has not been added for 29 days 23:59.*Node''s workers run no schedules', remedy ~ '^Start a worker'
        from doctor() order by subject $$,
   $$ values ('warning', 'late schedule', 'schedule never filled', true, true), ('warning', 'late schedule', 'schedule often', true, true) $$,
-  'while no worker is registered, every missed run counts');
+  'every missed run counts as late while no worker is registered');
 
 select register_worker('worker', '{task}');
 select results_eq(
@@ -47,7 +47,8 @@ begin
   end loop;
 end;
 $$;
-select is_empty($$ select * from doctor() where finding = 'late schedule' $$, 'the remedy skips what was missed');
+select is_empty($$ select * from doctor() where finding = 'late schedule' $$,
+  'the remedy skips the missed runs, which ends the findings');
 select is((select json_array_length(c.scheduled) from run_cron('[]', now() - interval '1 minute', now() + interval '1 minute') as c), 2,
           'the schedules run from now on after the remedy');
 

@@ -17,20 +17,22 @@ select results_eq(
   $$ values ('critical', 'no worker', 'schema graphile_worker',
              'Due jobs: 2, the oldest for 00:20:03, but no registered worker was seen in the last 5 minutes, and no job was '
              'claimed in that time. They wait until a worker starts.') $$,
-  'one finding contains the number of jobs and the time for which they have been due');
+  'one finding has the number of due jobs and the time for which they have been due');
 select matches((select remedy from doctor()), '^Start a worker, such as gw-run, .* gw-run tasks shows which\.$',
   'the remedy is to start a worker');
 
 select register_worker('worker', '{task}');
-select is_empty($$ select * from doctor() $$, 'a registered worker is enough');
+select is_empty($$ select * from doctor() $$, 'due jobs are not reported if a worker is registered');
 update _gw_workers set last_seen_at = now() - interval '6 minutes';
 select results_eq($$ select finding from doctor() $$, array['no worker'],
   'jobs are reported if the registered worker was not seen for minutes');
 select register_worker('worker', '{another}');
 select results_eq(
-  $$ select finding from doctor() $$, array['task without worker'], 'a worker without this task is another finding');
+  $$ select finding from doctor() $$, array['task without worker'],
+  'due jobs of a task that no worker has are another finding');
 update _gw_workers set last_seen_at = now() - interval '6 minutes';
-select results_eq($$ select finding from doctor() $$, array['no worker'], 'the worker of another task died: one finding');
+select results_eq($$ select finding from doctor() $$, array['no worker'],
+  'due jobs are one finding if the worker of another task has died');
 select deregister_worker('worker');
 
 select get_job('pool-1');

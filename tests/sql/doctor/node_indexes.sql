@@ -10,7 +10,8 @@ select is_empty($$ select * from doctor() $$, 'a Node worker in a queue with its
 update _private_jobs set locked_by = 'gw', locked_at = now();
 create unique index _gw_jobs_key on _private_jobs (key) where key is not null;
 alter table _private_jobs drop constraint jobs_key_key1;
-select is_empty($$ select * from doctor() $$, 'a unique index of the keys that are not null suffices for our workers');
+select is_empty($$ select * from doctor() $$,
+  'a unique index of the keys that are not null suffices for workers of gw');
 
 update _private_jobs set locked_by = 'pool-0123456789abcdef01';
 select results_eq($$ select severity, finding, subject, remedy from doctor() $$,

@@ -19,7 +19,7 @@ $$;
 
 select add_job('task', queue_name => q, job_key => q || n) from unnest(array['busy', 'stuck']) as q, generate_series(1, 2) as n;
 select get_job_batch('worker', batch_size => 4);
-select is_empty($$ select * from doctor() $$, 'a queue whose job runs is well');
+select is_empty($$ select * from doctor() $$, 'a queue whose job runs is not reported');
 
 delete from _private_jobs where key = 'stuck1';
 select results_eq(

@@ -33,7 +33,7 @@ select set_eq(
      select 'trigger ' || t.tgname || ' on ' || t.tgrelid::regclass
        from pg_trigger as t join pg_class as c on c.oid = t.tgrelid
       where c.relnamespace = 'graphile_worker'::regnamespace and not t.tgisinternal $$,
-  'everything that was installed is known');
+  'each installed function, procedure and trigger is recorded');
 set local search_path = graphile_worker, public;
 
 create or replace function graphile_worker.backoff(attempts integer) returns interval language sql as 'select null::interval';
@@ -63,7 +63,7 @@ select is_empty($$ select * from doctor() $$, 'the remedy drops the overload');
 
 create or replace function graphile_worker.backoff(attempts integer) returns interval language sql as 'select null::interval';
 select _gw_record_installed();
-select is_empty($$ select * from doctor() $$, 'functions that a migration records are ours from then on');
+select is_empty($$ select * from doctor() $$, 'functions that a migration records are not reported');
 
 select * from finish();
 rollback;

@@ -28,7 +28,7 @@ select is_empty(
        join pg_class as c on c.oid = a.attrelid
       where c.relnamespace = 'graphile_worker'::regnamespace and a.attidentity <> ''
         and not exists (select from sequence_of_ids as s where s.of_table = a.attrelid and s.of_column = a.attname) $$,
-  'no identity column is left out');
+  'each identity column has a sequence in the test');
 do $$
 declare
   s sequence_of_ids;

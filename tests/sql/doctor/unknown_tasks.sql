@@ -18,7 +18,8 @@ $$;
 
 select add_job('known'), add_job('unknown', run_at => now() - interval '2 hours'), add_job('unknown'),
        add_job('future', run_at => now() + interval '1 hour');
-select is_empty($$ select * from doctor() $$, 'while no worker is registered, Node''s may have every task');
+select is_empty($$ select * from doctor() $$,
+  'no task is reported while no worker is registered, because Node''s may have every task');
 
 select register_worker('worker', '{known}'), register_worker('dead', '{unknown}');
 update _gw_workers set last_seen_at = now() - interval '6 minutes' where id = 'dead';
@@ -26,7 +27,8 @@ select results_eq(
   $$ select severity, finding, subject from doctor() $$,
   $$ values ('warning', 'task without worker', 'task unknown') $$,
   'a task whose only worker was not seen for 6 minutes is reported');
-select matches((select detail from doctor()), '^Due jobs: 2, the oldest for 02:00:00,', 'it contains the number of waiting jobs and their age');
+select matches((select detail from doctor()), '^Due jobs: 2, the oldest for 02:00:00,',
+  'the finding has the number of due jobs and their age');
 
 select matches(
   (select remedy from doctor()), '^Start a worker with this task, or delete its jobs, by gw-run complete --task unknown, or with: ',
@@ -38,7 +40,7 @@ select deregister_worker('dead');
 select isnt_empty($$ select * from doctor() $$, 'a task is reported when its worker has unregistered');
 
 select register_worker('worker', '{}');
-select is_empty($$ select * from doctor() $$, 'a worker without a list of tasks may have every one');
+select is_empty($$ select * from doctor() $$, 'no task is reported if a worker is registered without a list of tasks');
 select register_worker('worker', '{known}');
 
 update _private_jobs set locked_at = now(), locked_by = 'pool' where run_at < now();

@@ -7,7 +7,7 @@ select register_worker('a', '{mail}'), register_worker('b', '{other}');
 select is((select drained from heartbeat('a')), false, 'a worker is not drained at first');
 select is(drain_worker('nobody'), false, 'a worker that is not registered cannot be drained');
 select is(drain_worker('a'), true, 'a registered worker can be drained');
-select is((select drained from heartbeat('a')), true, 'the next heartbeat tells it');
+select is((select drained from heartbeat('a')), true, 'the next heartbeat tells the worker that it is drained');
 select is((select drained from heartbeat('b')), false, 'other workers are not drained');
 select results_eq($$ select act, subject from list_audit() $$, $$ values ('drain', 'a') $$,
   'the audit shows the call of drain_worker()');

@@ -15,7 +15,8 @@ select results_eq(
   $$ select g.task_identifier, g.error_group, g.example, g.jobs, g.newest_id, g.is_cut, g.first_failed_at, g.failed_at = now() from error_groups() as g $$,
   $$ values ('mail', 'user * is gone', 'user 4711 is gone', 2::bigint, 2::bigint, false, '2001-01-01'::timestamptz, true),
             ('sync', 'mailbox is full', 'mailbox is full', 1, 5, false, now(), true),
-            ('mail', 'mailbox is full', 'mailbox is full', 1, 3, false, now(), true) $$, 'a group for each error but for its numbers');
+            ('mail', 'mailbox is full', 'mailbox is full', 1, 3, false, now(), true) $$,
+            'errors that differ only in numbers are one group');
 select is((select count(*) from error_groups('mail')), 2::bigint, 'the errors of one task are grouped');
 select is((select count(*) from error_groups(max_rows => 1)), 1::bigint, 'the most frequent group comes first');
 select throws_ok($$ select from error_groups(max_rows => -1) $$, 'GWILM', null, 'a negative number of rows is refused');

@@ -34,8 +34,9 @@ select fail_job('worker', id, null) from get_job('worker');
 select results_eq(
   $$ select attempts, is_available, last_error from _private_jobs $$,
   $$ values (25::smallint, false, 'The worker gave no reason.') $$,
-  'after the last attempt it is permanently failed; there is always an error message');
-select is((select run_at from _private_jobs), now() + interval '22026.465795 seconds', 'its run_at is the time at which it would have run');
+  'a job is permanently failed after its last attempt, and always has an error message');
+select is((select run_at from _private_jobs), now() + interval '22026.465795 seconds',
+  'the run_at of a permanently failed job is the time at which it would have run');
 
 select * from finish();
 rollback;

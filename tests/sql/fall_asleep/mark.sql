@@ -8,7 +8,7 @@ create function pg_temp.left_of(worker text) returns interval language sql as $$
   select s.until - clock_timestamp() from graphile_worker._gw_sleepers as s where s.worker_id = worker
 $$;
 
-select ok(not must_look_again, 'notify is always: no need to look again') from fall_asleep('worker');
+select ok(not must_look_again, 'a worker need not look again if notify is always') from fall_asleep('worker');
 select set_setting('notify', 'never');
 select ok(not must_look_again, 'a worker need not look again if notify is never') from fall_asleep('worker');
 select is_empty($$ select worker_id from _gw_sleepers $$, 'no worker is marked unless notify is idle');

@@ -12,9 +12,9 @@ select add_job('mail', run_at => now() - interval '1 hour');
 select add_job('mail', queue_name => 'q', run_at => now() - interval '2 hours');
 select add_job('sync', queue_name => 'q', run_at => now() - interval '3 hours');
 select add_job('mail', run_at => now() + interval '1 hour', priority => -9);
-select is(pg_temp.first('mail'), 2::bigint, 'the job that is due longest, in a queue or not; later ones are not due');
+select is(pg_temp.first('mail'), 2::bigint, 'the due job with the earliest run_at is the first, in a queue or not');
 select is(pg_temp.first(queue => 'q'), 3::bigint, 'the job that is due longest in a queue is the first');
-select is(pg_temp.first('mail', 'q'), 2::bigint, 'the first of a task in a queue');
+select is(pg_temp.first('mail', 'q'), 2::bigint, 'the first job of a task in a queue is found');
 select is((select f.run_at from first_waiting('mail') as f), now() - interval '2 hours',
   'the first job is returned with its run_at');
 select add_job('mail', priority => -1);
@@ -25,8 +25,8 @@ select is(pg_temp.first('export'), 7::bigint,
   'the first job of a limited task is found before a claim has looked at it');
 select get_job('w', '{none}') from generate_series(1, 10);
 select is(pg_temp.first('export'), 7::bigint, 'the first job of a limited task is found in its lane');
-select is(pg_temp.first('mail', max_read => 0), 2::bigint, 'no more is read of jobs without a queue than is allowed');
-select is(pg_temp.first('nothing'), null::bigint, 'no job of a task that does not exist');
+select is(pg_temp.first('mail', max_read => 0), 2::bigint, 'no more jobs without a queue are read than allowed');
+select is(pg_temp.first('nothing'), null::bigint, 'no job is found of a task that does not exist');
 
 select * from finish();
 rollback;

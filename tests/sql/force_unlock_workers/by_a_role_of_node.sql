@@ -23,7 +23,7 @@ set local role gw_test_node;
 select force_unlock_workers('{worker}');
 reset role;
 select is((select array_agg(attempts::integer order by id) from _private_jobs where locked_at is null), '{1,0,0,1}',
-          'of the jobs in a queue only the first one was started');
+          'only the first job of the queue, and the one without a queue, count an attempt');
 select is((select array_agg(jobs) from _gw_gate_ends where gate_id = 1), '{1}',
   'the end of the unlocked job is stored for its gate');
 select is((select count(*) from _private_job_queues where locked_at is null), 1::bigint,

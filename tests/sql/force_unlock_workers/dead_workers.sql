@@ -23,11 +23,11 @@ select set_eq(
   'the queues of the given workers are free');
 select is_empty(
   $$ select id from complete_job_batch('dead', array(select id from claimed), array(select lease from claimed)) as c (id) $$,
-  'a worker that was alive can no longer report outcomes');
+  'the unlocked worker can no longer report outcomes');
 select results_eq(
   $$ select key, attempts from get_job_batch('next', batch_size => 9) $$,
   $$ values ('a', 2::smallint), ('b', 2::smallint) $$,
-  'the jobs can be claimed again');
+  'the unlocked jobs can be claimed again');
 
 select * from finish();
 rollback;

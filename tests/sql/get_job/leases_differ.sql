@@ -8,7 +8,7 @@ create temp table first as select * from get_job('worker');
 select return_job('worker', id) from first;
 create temp table second as select * from get_job('worker');
 
-select is((select id from second), (select id from first), 'the same job is claimed again');
+select is((select id from second), (select id from first), 'the same job is claimed again after its return');
 select cmp_ok((select lease from second), '>', (select lease from first), 'the second claim has a later lease');
 
 select * from finish();

@@ -19,7 +19,8 @@ select results_eq(
   $$ select task_identifier from get_job_batch('worker', batch_size => 9) $$,
   array['a', 'b'],
   'without a list of tasks jobs of all tasks are claimed');
-select is_empty($$ select id from get_job('worker', '{d}') $$, 'a busy queue is busy for all tasks');
+select is_empty($$ select id from get_job('worker', '{d}') $$,
+  'no job is claimed from a busy queue, whatever the task');
 
 select * from finish();
 rollback;

@@ -21,7 +21,8 @@ select add_job('task', job_key => 'poison');
 select get_job('w0');
 select pg_temp.kill('w0');
 select * from pg_temp.beat() as b (died text[], freed bigint);
-select is(pg_temp.told('poison'), '1/25 suspect 0', 'the job that caused the first crash is not known');
+select is(pg_temp.told('poison'), '1/25 suspect 0',
+  'a suspect has no crash if it ran beside others in the first crash');
 
 select register_worker('w1');
 select add_job('task', job_key => 'last try', max_attempts => 1), add_job('task', job_key => 'replaced', max_attempts => 1);
@@ -68,7 +69,7 @@ select is((select key from get_job_alone('w5')), 'poison', 'a suspect is claimed
 select pg_temp.kill('w5');
 select * from pg_temp.beat() as b (died text[], freed bigint);
 select is((select is_available::text || ' ' || left(last_error, 28) from _private_jobs where key = 'poison'),
-          'false Probably crashed its workers', 'after the second crash it has failed permanently');
+          'false Probably crashed its workers', 'the suspect has failed permanently after its second counted crash');
 select is((select count(*) from _private_jobs where key <> 'poison' and not is_available and locked_at is null), 0::bigint,
   'only the suspect has failed permanently');
 

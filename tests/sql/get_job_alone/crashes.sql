@@ -11,7 +11,8 @@ select add_job('task', job_key => 'poison'), add_job('task', job_key => 'neighbo
 select get_job_batch('w0', batch_size => 2);
 select pg_temp.kill('w0');
 select * from pg_temp.beat() as b (died text[], freed bigint);
-select set_eq($$ select crashes from _gw_suspects $$, array[0], 'the job that caused the first crash is not known');
+select set_eq($$ select crashes from _gw_suspects $$, array[0],
+  'the first crash counts against none of the jobs that ran');
 
 select register_worker('w1');
 select get_job_alone('w1');
@@ -37,7 +38,7 @@ select is((select key from get_job_alone('w4')), 'neighbour',
   'the job that ran beside the suspect in the first crash is claimed');
 select complete_job('w4', id) from _private_jobs where key = 'neighbour';
 select is((select count(*) from pg_temp.beat() as b (died text[], freed bigint)), 1::bigint);
-select is_empty($$ select job_id from _gw_suspects $$, 'in the end there are no suspects');
+select is_empty($$ select job_id from _gw_suspects $$, 'no suspect is left in the end');
 
 select * from finish();
 rollback;

@@ -24,7 +24,7 @@ update _gw_suspects set room_at = now() - _gw_beat_every() where room_at is not 
 select results_eq($$ select a.payload::text from get_job_alone('other', beside => true) as a $$, array['2'],
   'a suspect is claimed beside other jobs when room was made for an interval');
 select results_eq($$ select a.payload::text from get_job_alone('worker', beside => true) as a $$, array['3'],
-                  'a worker that has claimed one beside its jobs claims another after an interval');
+                  'a worker that runs a suspect beside its jobs claims another after an interval');
 
 select return_job('worker', id) from _private_jobs where locked_by = 'worker';
 update _gw_suspects as s

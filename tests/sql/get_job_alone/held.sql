@@ -18,7 +18,7 @@ select get_job_batch('dead', batch_size => 9, queue_batch => 2);
 select pg_temp.kill('dead');
 select * from pg_temp.beat() as b (died text[], freed bigint);
 select is(pg_temp.place('started'), '-2 q', 'a held job keeps the name of its queue');
-select is(pg_temp.place('waits'), 'q', 'a job that had not started is not held');
+select is(pg_temp.place('waits'), 'q', 'a job of the dead worker that had not started is not held');
 select is(pg_temp.place('last'), 'plain', 'a job whose last attempt has failed is not held');
 select is(pg_temp.place('plain'), '-2', 'a job without a queue is held');
 

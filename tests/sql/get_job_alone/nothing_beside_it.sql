@@ -29,7 +29,8 @@ select results_eq($$ select key from get_job_alone('worker') $$, array['1'], 'a 
 select ok(complete_job('worker', id), 'a suspect can be completed') from alone;
 select set_eq($$ select key from get_job_batch('worker', batch_size => 9) $$, array['more', 'more in a queue'],
               'a worker claims other jobs after it has completed its suspect');
-select results_eq($$ select key from get_job('one by one') $$, array['3'], 'a worker that runs one job at a time needs no special claims');
+select results_eq($$ select key from get_job('one by one') $$, array['3'],
+  'a worker that runs one job at a time claims suspects with get_job');
 
 select * from finish();
 rollback;

@@ -30,7 +30,8 @@ select is(pg_temp.claimed(10), '{a}', 'a batch has the due job behind jobs of it
 -- A claim in the past and in the future.
 select is(pg_temp.claimed(10, now() - interval '1 minute'), '{}', 'no job was due a minute ago for a batch');
 select is(pg_temp.claimed(1, now() - interval '1 minute'), '{}', 'no job was due a minute ago for a claim of one');
-select is((pg_temp.claimed(200, now() + interval '2 hours'))[1], 'future', 'in two hours the future job is the head of its queue');
+select is((pg_temp.claimed(200, now() + interval '2 hours'))[1], 'future',
+  'the future job is the head of its queue for a claim of two hours later');
 select is(cardinality(pg_temp.claimed(200, now() + interval '2 hours')), 101,
   'a batch of two hours later has one job of the queue of the future job');
 

@@ -25,7 +25,8 @@ select is(max(locked_at) - (select locked_at from _private_job_queues where queu
   from _private_jobs;
 select is_empty($$ select pg_temp.claim(9, 3) $$, 'no job is claimed of a queue that is busy');
 select pg_temp.free();
-select results_eq($$ select pg_temp.claim(4, 3) $$, array['a1', 'b1', 'plain', 'c1'], 'in a full batch the first jobs of queues and jobs without one come first');
+select results_eq($$ select pg_temp.claim(4, 3) $$, array['a1', 'b1', 'plain', 'c1'],
+  'the first jobs of queues and jobs without one come first in a full batch');
 select pg_temp.free();
 select results_eq($$ select pg_temp.claim(6, 3) $$, array['a1', 'a2', 'a3', 'b1', 'plain', 'c1'],
   'the first queue gets the room that is left in the batch');

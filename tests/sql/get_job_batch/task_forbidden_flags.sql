@@ -45,7 +45,8 @@ select is(pg_temp.taken('{"two": [], "one": ["x", "a"]}'), '1 3 4 5 6 7 8',
 select is(pg_temp.taken('{"two": []}'), '1 2 3 4 5 6 7 8', 'an empty list alone forbids nothing');
 select is(pg_temp.taken('{}'), '1 2 3 4 5 6 7 8', 'an object without tasks forbids nothing');
 select is(pg_temp.taken('{"nobody knows it": ["a"]}'), '1 2 3 4 5 6 7 8', 'an unknown task has no effect');
-select is(pg_temp.taken('{"one": ["a"], "one": ["b"]}'), '1 2 3 5 6 7 8', 'if a task occurs twice, the last one counts');
+select is(pg_temp.taken('{"one": ["a"], "one": ["b"]}'), '1 2 3 5 6 7 8',
+  'the last list of flags counts if a task occurs twice');
 select is(pg_temp.taken('{"one": ["a"], "two": ["a"]}', '{two,last}'), '5 6 8',
   'forbidden flags of tasks apply together with a list of tasks');
 select is(pg_temp.taken('{"one": ["a"]}', flags => '{c}'), '1 3 5 7',

@@ -21,7 +21,8 @@ $$;
 
 select results_eq($$ select pg_temp.claim(3, '{"one": ["a"]}') $$, array['1', '2', '3'],
   'a batch has the first jobs without the forbidden flag in order');
-select is((select count(*) from _private_job_queues where locked_at is not null), 2::bigint, 'the queues of its jobs are busy');
+select is((select count(*) from _private_job_queues where locked_at is not null), 2::bigint,
+  'the queues of the claimed jobs are locked');
 select results_eq($$ select pg_temp.claim(9, '{"one": ["a"]}') $$, array['4'],
   'the next batch has the remaining jobs, except those of the busy queues');
 select complete_job('worker', id) from _private_jobs where payload::text = '1';

@@ -22,7 +22,8 @@ select ok(recovered_at is null,
   'the worker is not marked as recovered before the last step') from _gw_workers where id = 'dead';
 select results_eq($$ select * from _gw_recover_workers('1 minute', 2) $$, $$ values ('{dead}'::text[], 5::bigint, false) $$,
   'the last step frees all five jobs');
-select ok(bool_and(is_available), 'queues without a job of the worker are free, too') from _private_job_queues;
+select ok(bool_and(is_available),
+  'all queues of the dead worker are free, with and without a job') from _private_job_queues;
 select is_empty($$ select workers from _gw_recovery $$, 'no pass is left after the last step');
 select ok(recovered_at is not null,
   'the worker is marked as recovered after the last step') from _gw_workers where id = 'dead';

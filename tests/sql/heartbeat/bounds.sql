@@ -8,9 +8,10 @@ set local search_path = graphile_worker, public;
 select add_job('task', max_attempts => 1);
 select count(*) from get_job_batch('worker');
 insert into _gw_cancels (job_id, worker_id) select id, 'worker' from _private_jobs;
-select is_empty($$ select job_id from _gw_canceled_jobs('worker') $$, 'the last attempt is not canceled');
+select is_empty($$ select job_id from _gw_canceled_jobs('worker') $$, 'a job in its last attempt is not canceled');
 update _private_jobs set attempts = 2;
-select isnt_empty($$ select job_id from _gw_canceled_jobs('worker') $$, 'a canceled job has more attempts than there are');
+select isnt_empty($$ select job_id from _gw_canceled_jobs('worker') $$,
+  'a job with more attempts than its most is canceled');
 select _gw_drop_ended();
 select is((select count(*) from _gw_cancels), 1::bigint, 'the row of a canceled job stays while it runs');
 update _private_jobs set attempts = 1;
@@ -21,7 +22,8 @@ select is((select count(*) from _gw_cancels), 0::bigint, 'the row of a job that 
 update _private_jobs set locked_at = null, locked_by = null;
 select pg_stat_get_xact_tuples_updated('_private_jobs'::regclass) as written \gset
 select _gw_recover_jobs(array(select id from _private_jobs), null, '4 hours');
-select is(pg_stat_get_xact_tuples_updated('_private_jobs'::regclass), :written::bigint, 'a failed job is left as it is');
+select is(pg_stat_get_xact_tuples_updated('_private_jobs'::regclass), :written::bigint,
+  'the recovery leaves a failed job unchanged');
 update _private_jobs set attempts = 2;
 select _gw_recover_jobs(array(select id from _private_jobs), null, '4 hours');
 select is((select attempts::integer from _private_jobs), 1,

@@ -26,7 +26,7 @@ select set_eq(
   array['Worker dead (host db1, pid 7) died; it was last seen at then UTC.'],
   'last_error contains the dead worker and the time');
 select ok(is_available, 'the queues of the dead worker are free') from _private_job_queues;
-select ok(recovered_at is not null, 'the worker stays listed, as recovered') from _gw_workers where id = 'dead';
+select ok(recovered_at is not null, 'the dead worker stays listed, as recovered') from _gw_workers where id = 'dead';
 select results_eq($$ select * from pg_temp.beat() as b (died text[], freed bigint) $$, $$ values ('{}'::text[], 0::bigint) $$,
                   'a worker is recovered once');
 

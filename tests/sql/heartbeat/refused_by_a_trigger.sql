@@ -57,11 +57,12 @@ select results_eq($$ select * from pg_temp.beat() as b (died text[], freed bigin
 
 update _private_jobs set locked_at = now() - interval '5 hours' where locked_by = 'dead';
 delete from refusals where key = 'job 5';
-select is(reset_stale_locks(), 1::bigint, 'reset_stale_locks() frees the other jobs, too');
+select is(reset_stale_locks(), 1::bigint, 'reset_stale_locks() frees the job that is not refused any more');
 select set_eq($$ select key from _private_jobs where locked_by = 'dead' $$, '{job 20}'::text[],
   'reset_stale_locks() skips the job that is still refused');
 update refusals set code = '55P03';
-select throws_ok('select reset_stale_locks()', '55P03', 'not this one', 'an error that is not about a job ends the call');
+select throws_ok('select reset_stale_locks()', '55P03', 'not this one',
+  'an error that is not about a job ends reset_stale_locks()');
 
 select * from finish();
 rollback;

@@ -14,7 +14,8 @@ select u.id, u.lease
   from heartbeat('worker', array(select id from claimed order by id), array(select lease from claimed order by id)) as b,
        unnest(b.held_ids, b.held_leases) as u (id, lease);
 
-select ok(h.lease > c.lease, 'the old lease is replaced by a later one') from held as h join claimed as c using (id) where c.key = 'old';
+select ok(h.lease > c.lease,
+  'the old lease is replaced by a later one') from held as h join claimed as c using (id) where c.key = 'old';
 select is(h.lease, c.lease,
   'a lease that is less than an hour old is not replaced') from held as h join claimed as c using (id) where c.key = 'new';
 select ok(q.locked_at > now() - interval '1 minute',

@@ -51,7 +51,8 @@ select heartbeat('a', running => 1, waiting => 1999, claimed_ids => array(select
 select is((select cardinality(claimed_ids) from _gw_workers where id = 'a'), 1000,
   'a thousand ids of told jobs are stored');
 select heartbeat('a');
-select is((select told_at from list_workers() where worker_id = 'a'), null, 'a heartbeat that tells nothing forgets what was told');
+select is((select told_at from list_workers() where worker_id = 'a'), null,
+  'a heartbeat that tells nothing deletes what was told');
 
 select * from finish();
 rollback;

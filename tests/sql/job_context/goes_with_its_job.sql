@@ -44,7 +44,7 @@ delete from _private_jobs where id not in (select max(id) from _private_jobs);
 select setval('_gw_job_context_cursor', 0);
 select is(_gw_drop_spent_rows('_gw_job_context', 1), 1::bigint, 'a call checks at most the given number of contexts');
 select is(_gw_drop_spent_rows('_gw_job_context', 9), 1::bigint, 'the next call continues where the first has ended');
-select is((select count(*) from _gw_job_context), 1::bigint, 'a waiting job keeps its context');
+select is((select count(*) from _gw_job_context), 1::bigint, 'the context of the waiting job is kept');
 
 select * from finish();
 rollback;

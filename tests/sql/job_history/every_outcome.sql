@@ -21,7 +21,8 @@ select is(pg_temp.lines(n), '1 completed w', 'completion ' || n) from generate_s
 -- Failures.
 select add_job('task', max_attempts => 2); -- 7
 select fail_job('w', pg_temp.claim('w'), E'no such host\nat line 1');
-select is(pg_temp.lines(7), '1 failed w (no such host)', 'an attempt fails: the first line of the error');
+select is(pg_temp.lines(7), '1 failed w (no such host)',
+  'a failed attempt is recorded with the first line of its error');
 select retry_jobs('{7}');
 select fail_job('w', pg_temp.claim('w'), 'again');
 select is(pg_temp.lines(7), '1 failed w (no such host), 2 permanently_failed w (again)',
@@ -34,8 +35,9 @@ select is(pg_temp.lines(8), '1 permanently_failed w (bad)', 'a permanent failure
 select add_job('task'); -- 9
 select return_job('w', pg_temp.claim('w'));
 select return_job('w', pg_temp.claim('w'), run_in => '1 hour');
-select is(pg_temp.lines(9), '1 returned w, 1 snoozed w', 'returned attempts do not count');
-select is((select count(*) from complete_jobs('{9}')), 1::bigint, 'an administrator completes the job');
+select is(pg_temp.lines(9), '1 returned w, 1 snoozed w',
+  'returned and put off attempts are recorded, and do not count');
+select is((select count(*) from complete_jobs('{9}')), 1::bigint, 'an administrator can complete the job');
 select is(pg_temp.lines(9), '1 returned w, 1 snoozed w, 0 completed',
   'the completion by an administrator is recorded without an attempt');
 
@@ -80,7 +82,7 @@ select return_job('w', 14);
 select is(pg_temp.lines(14), '3 replaced w', 'the end of a job that was replaced while it ran is recorded');
 select is(pg_temp.lines(15), null, 'the successor of a replaced job has no record');
 select add_job('task', '{"n": 1}', job_key => 'k');
-select is(pg_temp.lines(15), null, 'the replacement of a job that waits is no end');
+select is(pg_temp.lines(15), null, 'the replacement of a waiting job is not recorded');
 select remove_job('k');
 select is(pg_temp.lines(15), '0 removed', 'the removal of a waiting job is recorded');
 select is((select h.key from job_history(15) as h), 'k', 'the record of a removed job has its key');

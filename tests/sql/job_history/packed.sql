@@ -50,10 +50,11 @@ select is_empty($$ select r.line, r.ended_at, s.ended_at, r.run_at, s.run_at, r.
       or abs(extract(epoch from r.created_at - s.created_at)) > case r.run_at when now() then 0.0005 else 0.02 end $$,
       'packed records have the times of the recent ones');
 select is((select count(*) from _gw_history where task = 'task'), 2::bigint, 'the large payload has a row of its own');
-select is((select h.task_identifier || ' ' || h.outcome from job_history(99999) as h), null, 'a job that never was has no history');
+select is((select h.task_identifier || ' ' || h.outcome from job_history(99999) as h), null,
+  'a job that never was added has no history');
 select is((select string_agg(h.outcome, ' ') from list_history(job_key => 'key 10') as h), 'completed',
   'list_history() finds a packed record by the key of its job');
-select is(pg_temp.lines(1 + 8191), null, 'an id in the range of a row is not in it');
+select is(pg_temp.lines(1 + 8191), null, 'an id in the range of a packed row without a record has no history');
 select results_eq($$ select distinct drop_on from _gw_history where task = 'task' $$,
   $$ select ((now() at time zone 'UTC')::date + 31) $$, 'the records are dropped on the day after their time');
 select ok((select max(drop_on) from _gw_history where task = 'other') between (now() + interval '401 days')::date and (now() + interval '432 days')::date,

@@ -14,11 +14,11 @@ select count(*) from get_job_batch('w', null, 5);
 select is(pg_temp.ends(), '', 'jobs that wait or run have not ended');
 select expect_result(1);
 select complete_job('w', 1, result => '{"a": 1}');
-select is(pg_temp.ends(), '1 completed {"a": 1}', 'without the trigger, a result that was asked for is stored');
+select is(pg_temp.ends(), '1 completed {"a": 1}', 'a result that was asked for is stored, without the trigger');
 select complete_job('w', 2, result => '{"a": 1}');
 select is(pg_temp.ends(), '1 completed {"a": 1}, 2 gone', 'a result that nobody asked for is not stored');
 
-select ok(await_jobs('{3,4,5,6,7,2,100}'), 'whoever waits makes sure that ends are recorded');
+select ok(await_jobs('{3,4,5,6,7,2,100}'), 'await_jobs() returns true for several jobs');
 select is((select count(*) from _gw_expected), 6::bigint, 'await_jobs() has the ends of jobs that exist recorded');
 select fail_job('w', 3, 'no such host');
 select count(*) from complete_job_batch('w', '{4,5}', results => array[null, '[5]']::json[]);
@@ -60,11 +60,13 @@ select throws_ok($$ select complete_job_batch('w', '{10}', results => '{}') $$, 
   'a batch with less results than jobs is refused');
 select throws_ok($$ select expect_result(10, '-1 s') $$, 'GWOIV', null, 'a negative time is refused');
 select expect_result(1000000);
-select is((select count(*) from _gw_expected where job_id = 1000000), 0::bigint, 'nobody can ask for a job that does not exist yet');
+select is((select count(*) from _gw_expected where job_id = 1000000), 0::bigint,
+  'a result cannot be asked for of a job that does not exist yet');
 select throws_ok($$ select expect_result(null) $$, 'GWOJN', null, 'a job id that is null is refused');
 update _gw_expected set kept_until = now() - interval '1 second' where job_id = 4;
 select tidy();
-select is((select count(*) from _gw_expected where job_id in (4, 5)), 1::bigint, 'answers are deleted after their time');
+select is((select count(*) from _gw_expected where job_id in (4, 5)), 1::bigint,
+  'results are deleted after their time');
 select is((select count(*) from job_results(null)), 0::bigint, 'job_results(null) returns no rows');
 
 select * from finish();

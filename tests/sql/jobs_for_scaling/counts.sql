@@ -12,7 +12,7 @@ select add_job('mail', run_at => now() + interval '1 hour') from generate_series
 select is(jobs_for_scaling(), 5::bigint, 'due jobs of any priority and queue count, jobs that are not due do not');
 
 select get_job('worker', '{mail}');
-select is(jobs_for_scaling(), 5::bigint, 'a job that runs still counts');
+select is(jobs_for_scaling(), 5::bigint, 'a running job counts');
 select add_job('report');
 select get_job_batch('worker', '{report}', 1);
 select is(jobs_for_scaling(), 6::bigint, 'a job that was claimed alone counts');

@@ -3,7 +3,7 @@ begin;
 select plan(11);
 set local search_path = graphile_worker, public;
 
-select hasnt_trigger('_private_jobs', '_gw_jobs_ended', 'a database that keeps nothing has no trigger on the jobs');
+select hasnt_trigger('_private_jobs', '_gw_jobs_ended', 'the table of jobs has no trigger while no task is kept');
 select throws_ok($$ select keep_task(null, '1 day') $$, 'GWBNI', 'Task identifier must not be null.',
   'a task identifier that is null is refused');
 select throws_ok($$ select keep_task(repeat('t', 129), '1 day') $$, 'GWBID', null,
@@ -17,7 +17,7 @@ select lives_ok($$ select keep_task('task', '30 days') $$, 'a task that no job h
 select has_trigger('_private_jobs', '_gw_jobs_ended', 'the table of jobs has a trigger when a task is kept');
 select keep_task('task', '7 days', payloads => true, results => true);
 select results_eq($$ select task, keep_for, payloads, results from list_kept_tasks() $$,
-  $$ values ('task', interval '7 days', true, true) $$, 'a second call replaces the first');
+  $$ values ('task', interval '7 days', true, true) $$, 'a second call of keep_task() replaces the first');
 select ok(stop_keeping_task('task'), 'stop_keeping_task() returns true for a kept task');
 select ok(not stop_keeping_task('task'), 'stop_keeping_task() returns false for a task that is not kept');
 

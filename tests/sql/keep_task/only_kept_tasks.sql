@@ -9,7 +9,7 @@ select add_job('kept'), add_job('other');
 select keep_task('kept', '1 day');
 select count(*) from get_job_batch('w', null, 2);
 select complete_job_batch('w', '{1,2}');
-select is(pg_temp.lines(1), '1 completed w', 'a job that was added before is recorded');
+select is(pg_temp.lines(1), '1 completed w', 'a job that was added before its task was kept is recorded');
 select is(pg_temp.lines(2), null, 'a job of a task that is not kept is not recorded');
 select add_job('kept');
 select stop_keeping_task('kept');

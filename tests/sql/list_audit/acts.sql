@@ -8,7 +8,7 @@ create function pg_temp.last() returns table (act text, jobs bigint, subject tex
   select a.act, a.jobs, a.subject, a.job_ids from graphile_worker.list_audit(max_rows => 1) as a
 $$;
 select add_job('mail') from generate_series(1, 9);
-select is((select count(*) from list_audit()), 0::bigint, 'adding a job is no act of an operator');
+select is((select count(*) from list_audit()), 0::bigint, 'add_job() is not recorded');
 
 select permanently_fail_jobs('{1,2}', 'why not');
 select results_eq('select * from pg_temp.last()', $$ values ('fail', 2::bigint, 'why not', '{1,2}'::bigint[]) $$,
@@ -75,7 +75,8 @@ select retry_jobs('{5}');
 select retry_jobs('{6,7}');
 select results_eq(
   $$ select a.act, a.jobs, a.job_ids, a.role = session_user, a.actor, a.selection, a.operation, a.ended_at >= a.at from list_audit(max_rows => 1) as a $$,
-  $$ values ('retry', 3::bigint, '{5}'::bigint[], true, 'Ada', 'task mail', 'op-1', true) $$, 'the steps of an operation are one row');
+  $$ values ('retry', 3::bigint, '{5}'::bigint[], true, 'Ada', 'task mail', 'op-1', true) $$,
+  'the calls of one operation are recorded in one row');
 select is((select count(*) from list_audit(below_id => (select min(id) + 2 from _gw_audit))), 2::bigint,
   'list_audit() returns the acts below an id');
 

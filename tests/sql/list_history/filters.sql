@@ -47,7 +47,7 @@ with recursive page as (
 )
 select is((select string_agg(array_to_string(ids, ' '), ' / ' order by n) from page where n > 0), '10 9 8 / 7 6 5 / 4 3 2 / 1',
   'each page continues where the one before has ended');
-select throws_ok($$ select list_history(max_rows => -1) $$, 'GWILM', null, 'a page has no negative number of rows');
+select throws_ok($$ select list_history(max_rows => -1) $$, 'GWILM', null, 'a negative number of rows is refused');
 
 select * from finish();
 rollback;

@@ -42,7 +42,7 @@ select is(pg_temp.keys(array(select matching_job_ids('ready', 'sms', 'q', 'old',
   'a job that satisfies all conditions is returned');
 select is_empty($$ select matching_job_ids('ready', 'sms', 'q', 'queued') $$,
   'a job that does not satisfy one of the conditions is not returned');
-select is_empty($$ select matching_job_ids(task => 'unknown') $$, 'no job is of an unknown task');
+select is_empty($$ select matching_job_ids(task => 'unknown') $$, 'no job is found of an unknown task');
 select is_empty($$ select matching_job_ids(queue => 'unknown') $$, 'no job is in an unknown queue');
 select throws_ok($$ select matching_job_ids(job_state => 'waiting') $$, 'GWIST',
   'There is no state ''waiting''; jobs are ready, scheduled, running or failed.', 'an unknown state is refused');

@@ -3,9 +3,9 @@ begin;
 select plan(8);
 set local search_path = graphile_worker, public;
 
-select is(next_run_at(), null, 'without a job there is none');
+select is(next_run_at(), null, 'an empty queue has no next due time');
 select add_job('task'), add_job('task', run_at => now() - interval '1 hour');
-select is(next_run_at(), null, 'jobs that are due are not waited for');
+select is(next_run_at(), null, 'jobs that are due have no next due time');
 
 select add_job('task', run_at => now() + interval '3 hours', priority => -5);
 select is(next_run_at(), now() + interval '3 hours', 'the next due time is that of the only waiting job');
@@ -20,7 +20,7 @@ select is(next_run_at(), now() + interval '1 microsecond',
 
 update _private_jobs set locked_at = now(), locked_by = 'worker' where run_at = now() + interval '1 hour';
 update _private_jobs set attempts = max_attempts where key = 'soon';
-select is(next_run_at(), now() + interval '2 hours', 'running and failed jobs are not waited for');
+select is(next_run_at(), now() + interval '2 hours', 'running and failed jobs have no next due time');
 select is(next_run_at('{}'), null, 'an empty list of tasks has no next due time');
 
 select * from finish();

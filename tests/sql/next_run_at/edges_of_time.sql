@@ -12,18 +12,19 @@ select is_empty($$select * from get_job_batch('worker')$$, 'jobs at infinity are
 
 select add_job('task', run_at => '294276-12-31 23:59:59Z');
 select is(next_run_at(), '294276-12-31 23:59:59Z', 'a job in the last year of PostgreSQL has a due time');
-select ok(extract(epoch from next_run_at() - clock_timestamp()) > 9e12, 'its distance can be computed');
+select ok(extract(epoch from next_run_at() - clock_timestamp()) > 9e12,
+  'the distance of the latest due time can be computed');
 select add_job('task', run_at => '9999-12-31Z', priority => 3, queue_name => 'queue');
 select is(next_run_at('{task}'), '9999-12-31Z', 'an earlier job in a queue has the next due time');
 
 select count(*) from add_jobs(array(select row('other', null, null, 'infinity', null, null, null, null)::job_spec
                                       from generate_series(1, 100) as n));
-select is(next_run_at('{other}'), null, 'a page does not end at infinity');
+select is(next_run_at('{other}'), null, 'a search past jobs at infinity has no due time');
 
 select add_job('task', run_at => '-infinity'), add_job('task', run_at => '4713-01-01 BC');
 select results_eq($$select j.run_at from get_job_batch('worker', batch_size => 5) as j order by 1$$,
                   $$values ('-infinity'::timestamptz), ('4713-01-01 BC')$$, 'a job at -infinity is claimed');
-select is(next_run_at(), '9999-12-31Z', 'the next due time does not change');
+select is(next_run_at(), '9999-12-31Z', 'jobs at -infinity do not change the next due time');
 
 select * from finish();
 rollback;

@@ -20,7 +20,8 @@ select count(*) from add_jobs(array(select row('other', null, null, now() + n * 
 select ok(next_run_at('{ours}') > now(), 'many jobs of another task in front give a next due time after now');
 select ok(next_run_at('{ours}') <= now() + interval '2 hours',
   'the next due time is not later than the first job of the task');
-select isnt(next_run_at('{unknown}'), now(), 'even for a task without a job it is never now');
+select isnt(next_run_at('{unknown}'), now(),
+  'the next due time of an unknown task behind many jobs of another is not now');
 
 -- A worker that is woken for each 50 jobs of another task would ask 2000 times during this second.
 select count(*) from add_jobs(array(select row('other', null, null, now() + n * interval '10 microseconds', null, null,

@@ -28,7 +28,7 @@ select is(pg_temp.free(), 'abcdef', 'return_job_batch() frees the queue of its j
 
 update _private_job_queues set locked_by = 'another' where queue_name = 'g running';
 select complete_job('worker', id, lease) from claimed where queue_name = 'g running';
-select is(pg_temp.free(), 'abcdef', 'a queue that another worker holds by now is left to it');
+select is(pg_temp.free(), 'abcdef', 'complete_job() does not free a queue that another worker holds by now');
 
 select * from finish();
 rollback;

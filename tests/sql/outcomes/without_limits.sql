@@ -17,9 +17,10 @@ select complete_job_batch('worker', array_agg(id order by id), array_agg(lease o
 set constraints all immediate;
 select is(pg_temp.calls('{_gw_take_paused,_gw_release_gates}'), 0::bigint, 'ends look for no pauses and gates');
 select is(pg_temp.calls('{_gw_suspect_again}'), 0::bigint, 'ends do not look for suspects');
-select is(pg_temp.calls('{_gw_wake_for}'), 1::bigint, 'only a failure looks for jobs that are available');
+select is(pg_temp.calls('{_gw_wake_for}'), 1::bigint, 'available jobs are looked for by a failure only');
 select heartbeat('worker');
-select is(pg_temp.calls('{_gw_is_keeper,_gw_sweep_limits,_gw_sweep_pauses,_gw_drop_ended}'), 0::bigint, 'a heartbeat sweeps nothing');
+select is(pg_temp.calls('{_gw_is_keeper,_gw_sweep_limits,_gw_sweep_pauses,_gw_drop_ended}'), 0::bigint,
+  'a heartbeat sweeps no limits, pauses and ended suspects');
 create function pg_temp.looks() returns numeric language sql as $$
   select sum(pg_stat_get_xact_numscans(c.oid)) from pg_class as c where c.relname ~ '^_gw_(limits|pauses|workers)'
 $$;

@@ -51,14 +51,15 @@ select is(pg_temp.claimed('{limited}'), '{"k":5}', 'a pause that has ended does 
 
 select add_job('limited', '{"k":5}');
 update _gw_gates set closed_until = now() where key = '5';
-select is(open_lane('l'), 0::bigint, 'a lane that was closed until now need not be opened');
+select is(open_lane('l'), 0::bigint, 'open_lane() does not open a lane that was closed until now');
 select is(pg_temp.claimed('{limited}'), '{"k":5}', 'a lane that was closed until now starts its job');
 
 select pause('other');
 select _gw_hide_jobs();
 select pg_temp.changed('_gw_pauses') as written \gset
-select is(_gw_hide_jobs(), false, 'a keeper that has gone over all jobs is done');
-select is(pg_temp.changed('_gw_pauses'), :'written'::bigint, 'a pause is written if a keeper goes on, only then');
+select is(_gw_hide_jobs(), false, 'a keeper that has gone over all jobs has no more to hide');
+select is(pg_temp.changed('_gw_pauses'), :'written'::bigint,
+  'a keeper that has gone over all jobs does not write the pause');
 
 -- A pause of a task that has ended, and queues with long names.
 select add_job('other');

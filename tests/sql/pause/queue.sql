@@ -26,7 +26,7 @@ select is(pg_temp.next(), 'q1', 'one job of the resumed queue starts');
 
 -- While a job runs.
 select pause(queue => 'q');
-select is(pg_temp.holder(), 'worker', 'a running job keeps the queue');
+select is(pg_temp.holder(), 'worker', 'the running job keeps its queue when it is paused');
 select is(pg_temp.next(), '', 'no second job starts beside the one that runs in the paused queue');
 select resume(queue => 'q');
 select is(pg_temp.next(), '', 'no second job starts if the pause ends while the first one runs');

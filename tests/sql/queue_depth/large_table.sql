@@ -12,7 +12,8 @@ create function pg_temp.pages()
   language sql
 as $$ select pg_relation_size('_private_jobs') / current_setting('block_size')::bigint $$;
 
-select is((select scheduled from queue_depth(pg_temp.pages())), 20000::bigint, 'a table with this number of pages is counted completely');
+select is((select scheduled from queue_depth(pg_temp.pages())), 20000::bigint,
+  'a table with this number of pages is counted completely');
 select ok((select not is_estimate from queue_depth(pg_temp.pages())),
   'the count of a table with this number of pages is not an estimate');
 select ok((select is_estimate from queue_depth(pg_temp.pages() / 4)),

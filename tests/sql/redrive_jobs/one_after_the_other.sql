@@ -13,7 +13,7 @@ select results_eq(
   $$ select id, run_at - now(), attempts::integer from redrive_jobs('{3,1,9,2,5,4,3}', '10 s') order by run_at $$,
   $$ values (3::bigint, interval '0', 0), (1, '10 s', 0), (2, '30 s', 0), (4, '50 s', 2) $$,
   'the jobs become due in the order of the list, with their attempts restored');
-select is(run_at, '2030-01-01', 'a running job is left alone') from _private_jobs where id = 5;
+select is(run_at, '2030-01-01', 'the run_at of a running job does not change') from _private_jobs where id = 5;
 select results_eq(
   $$ select id, run_at from redrive_jobs('{1,2}', '1 day', '2040-01-01') order by id $$,
   $$ values (1::bigint, timestamptz '2040-01-01'), (2, '2040-01-02') $$, 'the jobs become due from the given time on');

@@ -9,7 +9,8 @@ select results_eq(
   $$ values ('{a,b}'::text[], 4, 'host', 123, '1.0') $$,
   'the attributes of a worker are stored');
 select register_worker('odd', '{{a,b},{c,null}}');
-select is((select tasks from _gw_workers where id = 'odd'), '{a,b,c}', 'its tasks are stored as a one-dimensional array');
+select is((select tasks from _gw_workers where id = 'odd'), '{a,b,c}',
+  'the tasks of a worker are stored as a one-dimensional array');
 select register_worker('plain');
 select results_eq(
   $$ select tasks, concurrency, host, pid, version from _gw_workers where id = 'plain' $$,

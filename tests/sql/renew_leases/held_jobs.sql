@@ -24,7 +24,7 @@ select ok(h.lease = c.lease, 'a fresh lease does not change')
   from held as h join claimed as c on c.id = h.job_id where c.key = 'new';
 select ok(h.lease > c.lease, 'an old lease is replaced by a later one')
   from held as h join claimed as c on c.id = h.job_id where c.key = 'old';
-select is(q.locked_at, j.locked_at, 'the queue keeps step with its job')
+select is(q.locked_at, j.locked_at, 'the queue of a renewed job has the same locked_at')
   from _private_job_queues as q join _private_jobs as j on j.key = q.queue_name where j.key = 'old';
 select is((select count(*) from renew_leases('worker', array[h.job_id], array[h.lease], '178000000 years')), 1::bigint,
   'no lock is renewed that is younger than 178000000 years')

@@ -20,7 +20,7 @@ select results_eq(
   $$ values ((-32768)::smallint, 32767::smallint, 32767::smallint) $$,
   'the accepted numbers are stored');
 
-select is_empty($$ select reschedule_jobs('{}', priority => 40000) $$, 'without a job numbers are not checked');
+select is_empty($$ select reschedule_jobs('{}', priority => 40000) $$, 'an invalid priority is accepted without jobs');
 
 select * from finish();
 rollback;

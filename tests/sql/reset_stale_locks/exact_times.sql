@@ -22,7 +22,8 @@ select is(pg_temp.freed('2 minutes', '1 minute', '30 seconds'), 0::bigint,
 select is(pg_temp.freed('2 minutes', '2 minutes 1 microsecond'), 1::bigint,
   'a lock that is older than expiry is stale');
 
-select is(pg_temp.freed('-1 second', '1 second'), 0::bigint, 'a lock of a worker that was seen in a second is not stale');
+select is(pg_temp.freed('-1 second', '1 second'), 0::bigint,
+  'a lock of a worker whose sign of life is a second ahead is not stale');
 select is((select last_seen_at from _gw_workers), now() + interval '1 second',
   'a sign of life that is a second ahead is left as it is');
 update _gw_workers set beating_since = now() - interval '1 hour';

@@ -13,7 +13,7 @@ select set_eq(
   $$ select key, attempts, is_available, last_error, run_at from _private_jobs $$,
   $$ values ('last',  1::smallint, false, 'Worker worker reported no outcome of the last attempt.', now()),
             ('first', 1::smallint, true,  'no luck', now()) $$,
-  'the reason replaces an older one, but only if no attempt is left; run_at is not in the past');
+  'the reason is stored as last_error only if no attempt is left; run_at is not in the past');
 select is((select key from get_job('next')), 'first', 'the job with attempts left is claimed again');
 
 select * from finish();

@@ -17,7 +17,7 @@ select is(reset_stale_locks(), 0::bigint, 'no job is freed with the orphaned que
 select results_eq(
   $$ select queue_name, locked_by from _private_job_queues order by queue_name $$,
   $$ values ('deleted', null), ('new', 'worker'), ('runs', 'worker') $$,
-  'the queue without a running job is free; one that was locked a moment ago is not looked at');
+  'the queue without a running job is free, except one that was locked less than a minute ago');
 
 select * from finish();
 rollback;

@@ -16,7 +16,7 @@ $$;
 select set_limit('limit', '{limited}', by => 'payload:k', max_running => 1);
 select add_job('limited', '{"k": 1}'), add_job('limited', '{"k": 1}'), add_job('plain'), add_job('limited', '{"k": 1}', queue_name => 'q');
 select get_job('worker', '{limited}') from generate_series(1, 2);
-select is(pg_temp.places(), 'lane lane none q', 'a job runs, the next one waits in its lane');
+select is(pg_temp.places(), 'lane lane none q', 'one job of the lane runs, the next one waits in it');
 select count(*) from retry_jobs(array(select id from jobs));
 select is(pg_temp.places(), 'lane -1 none q',
   'retry_jobs() takes a waiting job out of its lane, and leaves the running one');

@@ -20,7 +20,7 @@ select results_eq(
   $$ values ('expired', 1, interval '-1 hour', 'oh', false), ('failed', 0, '0', 'oh', true),
             ('other', 1, '-1 hour', 'oh', false), ('ready', 1, '1 minute', 'oh', true), ('retired', 4, '-1 hour', 'oh', false),
             ('retrying', 1, '0', 'oh', true), ('running', 1, '-1 hour', 'oh', false) $$,
-  'they are due, jobs that were due already keep their run_at; only the failed one gets its attempts back, and it keeps its error');
+  'retried jobs are due; only the failed one gets its attempts back; other jobs do not change');
 select is((select count(*)::int from get_job_batch('w', batch_size => 10)), 3, 'the retried jobs can be claimed');
 select is_empty($$ select id from retry_jobs('{}') $$, 'an empty array retries nothing');
 select is_empty($$ select id from retry_jobs(null) $$, 'retry_jobs(null) retries nothing');

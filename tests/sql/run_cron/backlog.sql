@@ -41,15 +41,18 @@ select pg_temp.work(pg_temp.items(30 * 86400), null, '2026-02-02 00:00:30Z');
 
 select cmp_ok(max(runs), '<=', 1100::bigint, 'no call adds more than about a thousand jobs') from calls;
 select is(count(*), 15::bigint, 'fifteen calls handle the backlog') from calls;
-select is(sum(runs), 10 * 1441 + 1::numeric, 'no run is missing, and none is there twice') from calls;
+select is(sum(runs), 10 * 1441 + 1::numeric, 'each run of the backlog has one job') from calls;
 select is(count(*), 10 * 1441 + 1::bigint, 'each run has a job') from _private_jobs;
 select is(sum(backfilled), 10 * 1440::numeric, 'the runs of the time before the start are backfilled') from calls;
 select ok(bool_and(delay = '0') filter (where n < 15), 'the next call is due at once while more is due') from calls;
 select cmp_ok((select delay from calls where n = 15), '>', interval '0',
   'the last call is followed by one at the next minute');
-select is((select handled from calls where n = 1), '2026-02-02 00:00Z', 'the first minute is handled as without a backlog');
-select is((select min(n) from calls where now > '2026-02-02 00:01Z' and runs > backfilled), 4, 'what is due now does not wait for the backlog');
-select is((select count(distinct last_execution) from _private_known_crontabs), 1::bigint, 'the last minute is remembered');
+select is((select handled from calls where n = 1), '2026-02-02 00:00Z',
+  'the first call handles as many minutes as a call without a backlog');
+select is((select min(n) from calls where now > '2026-02-02 00:01Z' and runs > backfilled), 4,
+  'runs that are due now do not wait for the backlog');
+select is((select count(distinct last_execution) from _private_known_crontabs), 1::bigint,
+  'the last minute of each item is stored');
 select is((select count(*) from _private_jobs as j join _private_tasks as t on t.id = j.task_id where t.identifier = 'plain'), 1::bigint,
           'an item without fill runs for the minutes since the start');
 
@@ -57,11 +60,12 @@ select is((select count(*) from _private_jobs as j join _private_tasks as t on t
 truncate calls;
 delete from _private_jobs;
 select pg_temp.work(pg_temp.items(0), '2026-02-02 00:01Z', '2026-02-03 00:01:30Z');
-select cmp_ok(max(runs), '<=', 1100::bigint, 'runs since the last call: no call adds more than about a thousand jobs') from calls;
+select cmp_ok(max(runs), '<=', 1100::bigint,
+  'no call adds more than about a thousand jobs of the runs since the last call') from calls;
 select is(count(*), 11 * 1441::bigint, 'each run has a job after a day asleep') from _private_jobs;
 select is((select count(*) from (select distinct task_id, run_at from _private_jobs) as d), 11 * 1441::bigint,
   'each run has a job only once');
-select ok(bool_and(handled >= since), 'the minute never goes back') from calls;
+select ok(bool_and(handled >= since), 'no call goes back in time') from calls;
 select is(sum(backfilled), 0::numeric, 'no run since the last call is backfilled') from calls;
 
 -- Many items of one minute.

@@ -20,7 +20,7 @@ select cron_schedule('plain', '* * * * *', 'scheduled');
 
 select results_eq($$ select * from pg_temp.tick(1) $$,
                   $$ values ('item, plain', 'keyed: A job of another task has the job key, so no job was added.') $$,
-                  'the schedule is passed over and told of; the others run, and so do items of crontabs');
+                  'the schedule adds no job and is reported; the other items and schedules run');
 select results_eq($$ select t.identifier, j.payload::text, j.revision from _private_jobs as j join _private_tasks as t on t.id = j.task_id
                       where j.key = 'vip' $$,
                   $$ values ('other', '{"n": 1}', 0) $$, 'the job of the other task is unchanged');

@@ -30,13 +30,13 @@ select results_eq($$ select * from pg_temp.tick('12:00', '12:03:00') $$, $$ valu
 select results_eq($$ select * from pg_temp.tick('12:05', '12:10:00') $$, $$ values ('12:10:00', interval '1 minute', '12:10') $$,
                   'a worker that is behind adds the next run');
 select results_eq($$ select * from pg_temp.tick('12:10:40', '12:11:30') $$, $$ values ('12:11:00', interval '30 seconds', null::text) $$,
-                  'since may be any time of its minute');
+                  'since may be any time within its minute');
 select results_eq($$ select * from pg_temp.tick('12:11', '12:12:00', 'b') $$, $$ values ('12:12:00', interval '1 minute', '12:12') $$,
                   'an item with another identifier is another recurring job');
 select results_eq(
   $$ select r.handled, r.delay from run_cron('[]', now => '2026-01-01 12:00Z') as r $$,
   $$ values ('2026-01-01 11:59Z'::timestamptz, interval '0') $$,
-  'a worker that starts as a minute begins calls again at once for it');
+  'a worker that starts as a minute begins is to call again at once');
 select results_eq(
   $$ select r.handled, r.delay, r.scheduled::text, r.problems::text from run_cron('[]', now => '2026-01-01 12:00:20Z') as r $$,
   $$ values ('2026-01-01 12:00Z'::timestamptz, interval '40 seconds', '[]', null::text) $$,

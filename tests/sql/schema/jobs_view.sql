@@ -20,7 +20,7 @@ select add_job('task', job_key => 'plain');
 select results_eq(
   $$ select key, queue_name, task_identifier, flags from jobs order by id $$,
   $$ values ('queued', 'queue', 'task', '{"a": true}'::jsonb), ('plain', null, 'task', null) $$,
-  'it names the task and the queue, which may be none');
+  'the view has the names of the task and of the queue, which may be none');
 
 delete from _private_tasks;
 select is_empty($$ select id from jobs $$, 'a job whose task name is gone is not shown');

@@ -13,11 +13,13 @@ select set_limit('tenants', '{a}', by => 'payload:k', max_running => 1);
 select override_lane('tenants', 'paid', max_running => 2);
 select add_job(t, json_build_object('k', k, 'l', 'x')) from unnest('{a,b}'::text[]) as t, unnest('{closed,free,paid}'::text[]) as k, generate_series(1, 4);
 select set_limit('tenants', '{a,b}', by => 'payload:k', max_running => 1);
-select is(pg_temp.claimed(), 'closed free paid paid', 'one of each, two of the lane with an override');
+select is(pg_temp.claimed(), 'closed free paid paid',
+  'one job of each lane starts, and two of the lane with an override');
 select is(pg_temp.claimed(), '', 'no more jobs start than the lanes allow');
 select rate_limited('worker', j.id, null, interval '1 hour') from jobs as j join show_jobs(array[j.id]) as s on true where j.locked_by is not null and s.payload ->> 'k' = 'closed';
 select set_limit('tenants', '{b}', by => 'payload:k', max_running => 1, total_running => 5);
-select is((select reason from list_lanes('tenants') where lane = 'closed'), 'closed', 'a closed lane stays closed');
+select is((select reason from list_lanes('tenants') where lane = 'closed'), 'closed',
+  'a closed lane stays closed when the tasks of its limit change');
 select is((select max_running from list_lanes('tenants') where lane = 'paid'), 2,
   'the override of a lane stays when the tasks of its limit change');
 select set_limit('tenants', null, by => 'payload:k', max_running => 2);

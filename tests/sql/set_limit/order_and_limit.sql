@@ -42,7 +42,8 @@ select graphile_worker.add_job('upload');
 select isnt_empty($$ select * from pg_temp.claim(1) $$, 'a job takes the slot of the limit');
 select graphile_worker.add_job('upload', queue_name => 'q');
 select graphile_worker.add_job('other', queue_name => 'q');
-select is_empty($$ select * from pg_temp.claim(1) union all select * from pg_temp.claim(9) $$, 'a job of another task waits behind one that its limit holds back');
+select is_empty($$ select * from pg_temp.claim(1) union all select * from pg_temp.claim(9) $$,
+  'a job of another task waits behind one that a limit holds back');
 delete from graphile_worker._private_jobs;
 select graphile_worker._gw_sweep_limits();
 

@@ -119,7 +119,7 @@ begin
   return _gw_locked_at(split_part(current_setting('gw.claim_left'), ' ', 1)::bigint) - now();
 end;
 $$;
-select is(pg_temp.noted(now()), interval '0', 'a claim has looked at what is due now');
+select is(pg_temp.noted(now()), interval '0', 'a claim of now has looked at what is due now');
 select is(pg_temp.noted('infinity'), interval '0', 'a claim without an end of its time has looked at what is due now');
 select is(pg_temp.noted(now() - interval '1 second'), interval '-1 second',
   'a claim of an earlier time has looked at what was due then');

@@ -29,7 +29,8 @@ select is((select count(*) from get_job_batch('worker', batch_size => 100)), 0::
 
 select set_limit('calls', tasks => '{call}', rate => 1000000, per => '1 second', burst => 5);
 update _gw_gates set theoretic_at = 'epoch';
-select is((select count(*) from get_job_batch('worker', batch_size => 100)), 5::bigint, 'burst is how many start at once');
+select is((select count(*) from get_job_batch('worker', batch_size => 100)), 5::bigint,
+  'as many jobs start at once as burst allows');
 
 select * from finish();
 rollback;

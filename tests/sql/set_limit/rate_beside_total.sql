@@ -13,7 +13,7 @@ select is(pg_temp.claimed('a'), 2::bigint, 'a job of each customer starts');
 select complete_job('worker', id) from jobs;
 select set_limit('by customer', tasks => '{a}', by => 'flag:region', total_running => 2, rate => 4, per => '100 days');
 select add_job('a', flags => '{region:new}') from generate_series(1, 3);
-select is(pg_temp.claimed('a'), 2::bigint, 'a half of the rate of each lane was used, so a half is left by other keys');
+select is(pg_temp.claimed('a'), 2::bigint, 'half of the rate of each lane is left after a change of its key');
 
 -- Thousands of years would be no timestamp.
 select set_limit('long', tasks => '{b}', by => 'payload:n', total_running => 1000, rate => 1, per => '1000 years');

@@ -34,7 +34,7 @@ select is(pg_temp.claimed(), 5::bigint, 'the other half of the burst starts');
 select set_limit('calls', '{call}', by => 'payload:k', rate => 10, per => '1 hour');
 select is(pg_temp.claimed(), 0::bigint, 'a lane of a key begins with what the limit has used');
 select override_lane('calls', '1', rate => 100, per => '1 hour');
-select is(pg_temp.owed('1'), interval '1 hour', 'an override has used its burst as well');
+select is(pg_temp.owed('1'), interval '1 hour', 'an override of a lane has used its burst, too');
 select set_limit('calls', '{call}', by => 'payload:l', rate => 10, per => '1 hour');
 select is(pg_temp.claimed(), 0::bigint, 'a lane of another key begins with what the limit has used');
 select is((select count(*) from list_lanes('calls') where rate <> 10), 0::bigint,

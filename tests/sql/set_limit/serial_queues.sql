@@ -15,7 +15,7 @@ select set_limit('uploads', tasks => '{upload}', max_running => 3);
 select add_job('upload', job_key => queue || n, queue_name => queue) from (select n, queue from generate_series(1, 2) as n, unnest(array['a', 'b', 'c', 'd']) as queue order by n, queue) as q;
 select is(pg_temp.claimed(), 'a1 b1 c1', 'one job of each queue starts, and no more than the limit');
 select pg_temp.ended('a1');
-select is(pg_temp.claimed(), 'd1', 'the next job follows in the order of all queues');
+select is(pg_temp.claimed(), 'd1', 'the next job to start is the first one of all free queues');
 select is(pg_temp.claimed(), '', 'no other job starts while the limit is full');
 select pg_temp.ended('d1'), pg_temp.ended('b1');
 select is(pg_temp.claimed(), 'a2 b2', 'a queue starts its next job when the one before has ended');

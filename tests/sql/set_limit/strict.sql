@@ -12,7 +12,8 @@ create function pg_temp.time_passes() returns void as $body$
 $body$ language sql;
 
 select throws_ok($$ select set_limit('x', rate => 1, per => '1 s', strict => '1 min') $$, 'GWLVA',
-                 'The limit ''x'' is invalid: strict needs max_running or total_running.', 'a limit without slots is not strict');
+                 'The limit ''x'' is invalid: strict needs max_running or total_running.',
+                 'a strict limit without slots is refused');
 select throws_ok($$ select set_limit('x', max_running => 1, strict => '-1 s') $$, 'GWLVA', null,
   'a negative strict time is refused');
 
@@ -31,7 +32,7 @@ select pg_temp.kill('dies');
 select * from pg_temp.beat() as b (died text[], freed bigint);
 select is((select count(*) from jobs where locked_by = 'dies'), 0::bigint, 'the jobs of the dead worker are recovered');
 
-select is(pg_temp.claimed(), '1 mail', 'one slot of the strict limit is kept, and none of the other');
+select is(pg_temp.claimed(), '1 mail', 'one slot of the strict limit is kept, and none of the other limit');
 select matches(w.detail, 'kept until .*, because the limit is strict',
   'why() says that a strict limit keeps the slot') from jobs as j, why(j.id) as w where j.key = '2' and w.reason = 'full';
 select is((select running from list_limits() where name = 'exports'), 1::bigint,

@@ -14,14 +14,15 @@ $$;
 select add_job('task', job_key => 'k', max_attempts => 3);
 create temp table claimed as select * from get_job('w');
 select is(pg_temp.shown(), '', 'a job has no progress at first');
-select is(set_progress('w', 1, (select lease from claimed), 12.5, 'half of a quarter'), true, 'the holder of the job sets it');
+select is(set_progress('w', 1, (select lease from claimed), 12.5, 'half of a quarter'), true,
+  'set_progress() by the holder of the job returns true');
 select is(pg_temp.shown(), '12.5 half of a quarter', 'show_jobs() shows the progress');
 select is((select progress_at between now() and clock_timestamp() from show_jobs('{1}')), true,
   'show_jobs() shows since when the progress is');
 select matches((select detail from why(1)), '^Worker w has run it since .*\. Its progress at .*: 12.5 % half of a quarter$',
   'why() shows the progress');
 select set_progress('w', 1, null, null, 'counting');
-select is(pg_temp.shown(), 'counting', 'the last call counts, and the percentage need not be known');
+select is(pg_temp.shown(), 'counting', 'the last progress is shown, without a percentage if there is none');
 select matches((select detail from why(1)), ': counting$', 'why() shows a note without a percentage');
 select is(set_progress('w', 1, null, 100, repeat('x', 1000)), true, 'a note of a thousand characters is accepted');
 select set_progress('w', 1, null, 99);

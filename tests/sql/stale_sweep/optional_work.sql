@@ -85,7 +85,7 @@ select matches(pg_temp.without('_gw_ended_' || (_gw_slot_at(clock_timestamp()) +
 alter table _gw_ended detach partition _gw_ended_0;
 alter table _gw_ended detach partition _gw_ended_1;
 alter table _gw_ended detach partition _gw_ended_2;
-select is(pg_temp.lacking(), '', 'jobs end without a partition for their records');
+select is(pg_temp.lacking(), '', 'a worker does its work without a partition for its records');
 select matches(pg_temp.failed(), 'function _gw_jobs_ended: no partition',
   'doctor() reports that the records of ended jobs have no partition');
 alter table _gw_ended attach partition _gw_ended_0 for values in (0);

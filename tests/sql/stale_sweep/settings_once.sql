@@ -22,7 +22,7 @@ update _gw_turns set last_at = '-infinity';
 select stale_sweep();
 select cmp_ok(pg_temp.readings(), '<', 20::bigint, 'a sweep reads its settings once');
 select is((select count(*) from _gw_workers where recovered_at is null), 1::bigint,
-  'it lets the worker that holds silent jobs be recovered once more, and no other');
+  'the worker that holds silent jobs is to be recovered once more, and no other');
 select is((select last_at > '-infinity' from _gw_turns where name = 'stale_sweep'), true, 'the sweep was due');
 
 select tidy();

@@ -43,14 +43,16 @@ select is(pg_temp.call('[10]'), '120 t', 'the interval counts from the due time 
 select add_job('task', job_key => 'other');
 select fail_job('worker', id, 'error') from get_job('worker');
 update _private_jobs set run_at = now() + interval '5 minutes' where key = 'other';
-select is(round(extract(epoch from due_at - now()))::integer, 300, 'the next attempt of any job under the key is kept')
+select is(round(extract(epoch from due_at - now()))::integer, 300,
+  'a call does not change the next attempt of any failed job under its key')
   from throttle_job('task', key => 'other', every => '1 minute');
 
 -- Transactions that began while the record was needed still find it.
 delete from _private_jobs;
 update _gw_keyed_calls set kept_until = now() - interval '30 s' where key = 'k';
 select _gw_drop_keyed_calls();
-select is(count(*), 1::bigint, 'a record is kept for a minute longer') from _gw_keyed_calls where key = 'k';
+select is(count(*), 1::bigint,
+  'a record is kept for a minute longer than its time') from _gw_keyed_calls where key = 'k';
 update _gw_keyed_calls set kept_until = now() - interval '90 s' where key = 'k';
 select _gw_drop_keyed_calls();
 select is(count(*), 0::bigint, 'a record is deleted a minute after it is needed') from _gw_keyed_calls where key = 'k';
