@@ -42,7 +42,7 @@ select is(pg_temp.complete('worker', array[1, 2]), 'GWWLL 1',
   'a batch with a job that no longer exists is refused with its id');
 select throws_ok(
   $$ select _gw_complete_all('worker', array[1, 2]::bigint[], array[1]::bigint[]) $$, 'GWWOB', null,
-  'a batch with less leases than jobs is refused');
+  'a batch with fewer leases than jobs is refused');
 select is(pg_temp.complete('worker', array[2]), 'done', 'a batch of a single job can be completed');
 
 select * from finish();

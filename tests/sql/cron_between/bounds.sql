@@ -6,7 +6,7 @@ set local search_path = graphile_worker, public;
 select results_eq(
   $$ select cron_between('*/2 * * * *', '2026-01-01 00:00Z', '2026-01-01 00:06Z') $$,
   $$ values ('2026-01-01 00:02Z'::timestamptz), ('2026-01-01 00:04Z'), ('2026-01-01 00:06Z') $$,
-  'runs after since, and until until inclusive, are returned');
+  'runs after since and up to until, inclusive, are returned');
 select results_eq(
   $$ select cron_between('*/2 * * * *', '2026-01-01 00:01:59.999999Z', '2026-01-01 00:05:59Z') $$,
   $$ values ('2026-01-01 00:02Z'::timestamptz), ('2026-01-01 00:04Z') $$,

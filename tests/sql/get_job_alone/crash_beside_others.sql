@@ -21,8 +21,7 @@ select add_job('task', job_key => 'poison');
 select get_job('w0');
 select pg_temp.kill('w0');
 select * from pg_temp.beat() as b (died text[], freed bigint);
-select is(pg_temp.told('poison'), '1/25 suspect 0',
-  'a suspect has no crash if it ran beside others in the first crash');
+select is(pg_temp.told('poison'), '1/25 suspect 0', 'the crash that makes a job a suspect does not count against it');
 
 select register_worker('w1');
 select add_job('task', job_key => 'last try', max_attempts => 1), add_job('task', job_key => 'replaced', max_attempts => 1);

@@ -43,11 +43,10 @@ select is((select count(*) from get_job_batch('worker', batch_size => 2, max_byt
   'a claim takes two jobs of 42 bytes with a max_bytes of 84');
 select is(pg_temp.calls('{_gw_within_bytes}'), :bytes::bigint,
   'the bytes of jobs that are small enough are not counted again');
-select is(_gw_most_bytes(to_json(repeat('x', 26))), 255 * 32, 'a small payload may be compressed');
-select is(_gw_most_bytes(to_json(repeat('x', 27))), 29,
-  'a payload that is too small to be compressed counts with its size');
-select is(_gw_most_bytes(to_json(repeat('x', 1994))), 1996, 'payloads up to 1996 bytes count with their size');
-select is(_gw_most_bytes(to_json(repeat('x', 1995))), 255 * 2001, 'larger payloads may be compressed');
+select is(_gw_most_bytes(to_json(repeat('x', 26))), 255 * 32, 'a payload of 28 bytes counts as if it were compressed');
+select is(_gw_most_bytes(to_json(repeat('x', 27))), 29, 'a payload of 29 bytes counts with its size');
+select is(_gw_most_bytes(to_json(repeat('x', 1994))), 1996, 'a payload of 1996 bytes counts with its size');
+select is(_gw_most_bytes(to_json(repeat('x', 1995))), 255 * 2001, 'a payload of 1997 bytes counts as if it were compressed');
 
 -- With queues it reads what it needs.
 delete from _private_jobs;

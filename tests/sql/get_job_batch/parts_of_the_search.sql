@@ -80,7 +80,7 @@ select is(p.beyond, true,
   'the search without queues is not complete after five hundred priorities') from _gw_plain_jobs(pg_temp.claim(), null, 1, false, null) as p;
 delete from _private_jobs where priority >= 500;
 select is(p.beyond, false,
-  'the search without queues is complete with less than five hundred priorities') from _gw_plain_jobs(pg_temp.claim(), null, 1, false, null) as p;
+  'the search without queues is complete with fewer than five hundred priorities') from _gw_plain_jobs(pg_temp.claim(), null, 1, false, null) as p;
 delete from _private_jobs;
 
 -- Of jobs without queues.

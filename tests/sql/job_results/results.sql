@@ -57,7 +57,7 @@ select is((select r.state || ' ' || (r.result ->> 'gw_dropped') from job_results
   'completed The result has 1048578 bytes; the setting max_result allows 1048576.',
   'a result that is too large is replaced by a note');
 select throws_ok($$ select complete_job_batch('w', '{10}', results => '{}') $$, 'GWWOB', null,
-  'a batch with less results than jobs is refused');
+  'a batch with fewer results than jobs is refused');
 select throws_ok($$ select expect_result(10, '-1 s') $$, 'GWOIV', null, 'a negative time is refused');
 select expect_result(1000000);
 select is((select count(*) from _gw_expected where job_id = 1000000), 0::bigint,

@@ -19,7 +19,7 @@ select is(next_run_at('{task}'), '9999-12-31Z', 'an earlier job in a queue has t
 
 select count(*) from add_jobs(array(select row('other', null, null, 'infinity', null, null, null, null)::job_spec
                                       from generate_series(1, 100) as n));
-select is(next_run_at('{other}'), null, 'a search past jobs at infinity has no due time');
+select is(next_run_at('{other}'), null, 'a hundred jobs at infinity have no due time');
 
 select add_job('task', run_at => '-infinity'), add_job('task', run_at => '4713-01-01 BC');
 select results_eq($$select j.run_at from get_job_batch('worker', batch_size => 5) as j order by 1$$,

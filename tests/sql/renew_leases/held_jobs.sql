@@ -27,7 +27,7 @@ select ok(h.lease > c.lease, 'an old lease is replaced by a later one')
 select is(q.locked_at, j.locked_at, 'the queue of a renewed job has the same locked_at')
   from _private_job_queues as q join _private_jobs as j on j.key = q.queue_name where j.key = 'old';
 select is((select count(*) from renew_leases('worker', array[h.job_id], array[h.lease], '178000000 years')), 1::bigint,
-  'no lock is renewed that is younger than 178000000 years')
+  'a held job is returned if older_than is 178000000 years')
   from held as h limit 1;
 select is(reset_stale_locks('1 hour'), 0::bigint, 'a sweep does not free the renewed lock');
 select ok(not complete_job('worker', id, lease),
