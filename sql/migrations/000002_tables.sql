@@ -576,6 +576,15 @@ create type {{.schema}}._gw_gate_change as (
   served_at    timestamptz
 );
 
+-- What doctor() has found. A remedy that is one statement or command has that on a line of its own.
+create type {{.schema}}._gw_finding as (
+  severity text,
+  finding  text,
+  subject  text,
+  detail   text,
+  remedy   text
+);
+
 -- A job that a worker holds no longer: the queue or lane in which it ran, and by which lock.
 create type {{.schema}}._gw_ended_job as (
   job_id   bigint,
@@ -691,6 +700,7 @@ comment on type {{.schema}}._gw_place is 'Internal: a place in the order of jobs
 comment on type {{.schema}}._gw_limited_task is 'Internal: a task to which limits apply.';
 comment on type {{.schema}}._gw_candidate is 'Internal: a job that a claim looks at while limits apply.';
 comment on type {{.schema}}._gw_gate_change is 'Internal: what a gate of a limit has to count.';
+comment on type {{.schema}}._gw_finding is 'Internal: a problem that doctor() has found.';
 comment on type {{.schema}}._gw_ended_job is 'Internal: a job that a worker holds no longer.';
 comment on type {{.schema}}._gw_outcome is 'Internal: what becomes of a job that goes back into the table.';
 

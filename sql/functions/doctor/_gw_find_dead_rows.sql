@@ -4,11 +4,8 @@
 -- server, or the installation.
 create or replace function {{.schema}}._gw_find_dead_rows(
   least_dead bigint default 10000, patience interval default '15 minutes')
-  returns table (severity text, finding text, subject text, detail text, remedy text) language plpgsql stable
-  set search_path = pg_catalog, pg_temp
+  returns setof {{.schema}}._gw_finding language sql stable set search_path = pg_catalog, pg_temp
 as $$
-begin
-  return query
   with tables as (
     select c.oid, c.relname, pg_stat_get_dead_tuples(c.oid) as dead, pg_stat_get_live_tuples(c.oid) as live,
            greatest(pg_stat_get_last_vacuum_time(c.oid), pg_stat_get_last_autovacuum_time(c.oid)) as vacuumed,
@@ -31,8 +28,8 @@ begin
   select 'warning',
          'dead rows',
          'table ' || j.relname,
-         format('It has %s dead rows and %s live ones; %s, and it was last vacuumed %s. Each claim skips the dead rows, '
-                'and the table grows.', j.dead, j.live,
+         format('It has %s dead rows and %s live ones; %s, and it was last vacuumed %s. Each claim skips the dead '
+                'rows, and the table grows.', j.dead, j.live,
                 case when not j.running then 'autovacuum is off on this server'
                      when not j.enabled then 'autovacuum is off for it'
                      else 'autovacuum has not run, or was interrupted' end,
@@ -41,11 +38,11 @@ begin
               when not j.enabled then format('Enable autovacuum by alter table %s.%I reset (autovacuum_enabled), and',
                                              {{.schema}}._gw_namespace(), j.relname)
               else 'If this recurs, lower autovacuum_naptime or raise autovacuum_max_workers;' end
-           || format(' clean up with:' || chr(10) || 'vacuum (analyze) %s.%I;', {{.schema}}._gw_namespace(), j.relname)
+           || format(e' clean up with:\nvacuum (analyze) %s.%I;', {{.schema}}._gw_namespace(), j.relname)
     from judged as j
    where not j.running
       or not j.enabled
-      or greatest(j.vacuumed, pg_postmaster_start_time(), (select max(m.ts) from {{.schema}}.migrations as m)) < now() - patience
-   order by j.dead desc;
-end;
+      or greatest(j.vacuumed, pg_postmaster_start_time(),
+                  (select max(m.ts) from {{.schema}}.migrations as m)) < now() - patience
+   order by j.dead desc
 $$;

@@ -1,8 +1,7 @@
 -- The server's notification queue, shared by all databases, is truncated only up to the slowest listener. Once it is
 -- full, NOTIFY fails, and add_job with it.
 create or replace function {{.schema}}._gw_find_full_notify_queue(threshold double precision default 0.1)
-  returns table (severity text, finding text, subject text, detail text, remedy text) language plpgsql stable
-  set search_path = pg_catalog, pg_temp
+  returns setof {{.schema}}._gw_finding language plpgsql stable set search_path = pg_catalog, pg_temp
 as $$
 declare
   used   double precision := pg_notification_queue_usage();
@@ -21,8 +20,9 @@ begin
   select case when used > 0.5 then 'critical' else 'warning' end,
          'notify queue',
          'server',
-         format('%s %% of the notification queue is used: a listening session does not read its notifications because it is in an open '
-                'transaction. Once the queue is full, add_job fails. ', round((used * 100)::numeric, 3))
+         format('%s %% of the notification queue is used: a listening session does not read its notifications because '
+                'it is in an open transaction. Once the queue is full, add_job fails. ',
+                round((used * 100)::numeric, 3))
            || case when oldest.pid is null
                    then 'This role cannot see which session; the server log names it when the queue is half full.'
                    else format('Session %s has the oldest open transaction (role %s, application %s, database %s), '
@@ -31,9 +31,9 @@ begin
                                {{.schema}}._gw_age(oldest.xact_start))
               end,
          case when oldest.pid is null
-              then 'Allow this role to see old transactions in pg_stat_activity, with:' || chr(10) || 'grant pg_read_all_stats to '
+              then e'Allow this role to see old transactions in pg_stat_activity, with:\ngrant pg_read_all_stats to '
                    || quote_ident(current_user) || ';'
-              else 'If that session listens, end its transaction, or end the session with:' || chr(10) || 'select pg_terminate_backend('
+              else e'If that session listens, end its transaction, or end the session with:\nselect pg_terminate_backend('
                    || oldest.pid || ');'
          end;
 end;

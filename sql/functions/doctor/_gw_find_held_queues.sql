@@ -4,8 +4,7 @@
 -- _gw_find_orphaned_queues() locks without a running job.
 create or replace function {{.schema}}._gw_find_held_queues(
   pages bigint default 10000, patience interval default '5 minutes')
-  returns table (severity text, finding text, subject text, detail text, remedy text) language plpgsql stable
-  set search_path = pg_catalog, pg_temp
+  returns setof {{.schema}}._gw_finding language plpgsql stable set search_path = pg_catalog, pg_temp
 as $$
 declare
   jobs_seen   real := {{.schema}}._gw_share_seen('_private_jobs', pages);
@@ -33,11 +32,12 @@ begin
   select 'warning',
          'held queue',
          'queue ' || h.queue_name,
-         format('Worker %s, which is not registered, has held its lock for %s. Due jobs of the queue: %s, the oldest for %s. They '
-                'wait until the job of that worker ends or, if the worker is dead, until the lock is four hours old.',
+         format('Worker %s, which is not registered, has held its lock for %s. Due jobs of the queue: %s, the oldest '
+                'for %s. They wait until the job of that worker ends or, if the worker is dead, until the lock is four '
+                'hours old.',
                 h.locked_by, {{.schema}}._gw_age(h.locked_at),
                 {{.schema}}._gw_estimate(b.due, jobs_seen), {{.schema}}._gw_age(b.since)),
-         format('If the worker is dead, free its jobs and queues, by %s, or with:' || chr(10) || 'select %s.force_unlock_workers(array[%L]);',
+         format(e'If the worker is dead, free its jobs and queues, by %s, or with:\nselect %s.force_unlock_workers(array[%L]);',
                 {{.schema}}._gw_command(array['unlock', h.locked_by]), {{.schema}}._gw_namespace(), h.locked_by)
     from held as h
     join behind as b on b.job_queue_id = h.id

@@ -1,7 +1,6 @@
 -- Roles that were granted rights to the tables after gw-migrate had looked for such roles.
 create or replace function {{.schema}}._gw_find_lacking_roles()
-  returns table (severity text, finding text, subject text, detail text, remedy text) language sql stable
-  set search_path = pg_catalog, pg_temp
+  returns setof {{.schema}}._gw_finding language sql stable set search_path = pg_catalog, pg_temp
 as $$
   select 'warning',
          'role without rights',

@@ -3,11 +3,8 @@
 -- somebody else writes there.
 create or replace function {{.schema}}._gw_find_mended_jobs(
   least_often bigint default 3, within interval default '1 day')
-  returns table (severity text, finding text, subject text, detail text, remedy text) language plpgsql stable
-  set search_path = pg_catalog, pg_temp
+  returns setof {{.schema}}._gw_finding language sql stable set search_path = pg_catalog, pg_temp
 as $$
-begin
-  return query
   select 'info',
          'mended limits',
          'table _private_jobs',
@@ -16,6 +13,5 @@ begin
          'Find the program or person who deletes or changes jobs without the functions of the schema, or who resets their locks.'
     from {{.schema}}._gw_mends as m
    where m.at > now() - within
-  having count(*) >= least_often;
-end;
+  having count(*) >= least_often
 $$;

@@ -2,8 +2,7 @@
 -- limits; other jobs of tasks with limits are hidden from them. A Node worker has the task if it holds a job of it, in
 -- a sample of so many pages.
 create or replace function {{.schema}}._gw_find_node_limits(pages bigint default 10000)
-  returns table (severity text, finding text, subject text, detail text, remedy text) language plpgsql stable
-  set search_path = pg_catalog, pg_temp set jit = off
+  returns setof {{.schema}}._gw_finding language plpgsql stable set search_path = pg_catalog, pg_temp set jit = off
 as $$
 declare
   jobs_seen real := {{.schema}}._gw_share_seen('_private_jobs', pages);
@@ -22,8 +21,8 @@ begin
   select 'warning',
          'limit beside Node',
          'limit ' || i.name,
-         format('The Node worker %s runs the task %s, whose jobs have queue names. It sees these jobs and starts them whatever the limit '
-                'says; they are not counted.', s.worker, t.identifier),
+         format('The Node worker %s runs the task %s, whose jobs have queue names. It sees these jobs and starts them '
+                'whatever the limit says; they are not counted.', s.worker, t.identifier),
          'Leave the task to workers of gw, or add its jobs without queue names.'
     from {{.schema}}._gw_limits as i
    cross join served as s

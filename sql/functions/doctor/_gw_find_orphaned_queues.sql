@@ -2,8 +2,7 @@
 -- complete_jobs after its lock had expired. A claim changes job and queue in one statement, and so does an outcome, so
 -- no statement sees one without the other. The check needs all jobs; if only a sample is read, it is skipped.
 create or replace function {{.schema}}._gw_find_orphaned_queues(pages bigint default 10000)
-  returns table (severity text, finding text, subject text, detail text, remedy text) language plpgsql stable
-  set search_path = pg_catalog, pg_temp
+  returns setof {{.schema}}._gw_finding language plpgsql stable set search_path = pg_catalog, pg_temp
 as $$
 begin
   if {{.schema}}._gw_share_seen('_private_jobs', pages) < 100 then
@@ -18,7 +17,7 @@ begin
                 coalesce(q.locked_by, 'unknown'), {{.schema}}._gw_age(q.locked_at)),
          -- The condition includes the time of the lock, because the queue may have been freed and claimed in the
          -- meantime.
-         format('Free it with:' || chr(10) || 'update %1$s._private_job_queues set locked_at = null, locked_by = null where id = %2$s '
+         format(e'Free it with:\nupdate %1$s._private_job_queues set locked_at = null, locked_by = null where id = %2$s '
                 'and %1$s._gw_lease(locked_at) = %3$s;',
                 {{.schema}}._gw_namespace(), q.id, {{.schema}}._gw_lease(q.locked_at))
     from {{.schema}}._private_job_queues as q

@@ -4,8 +4,7 @@
 -- from before the sequence was restarted because its values ended.
 -- Performance: only rows above the sequence are looked for, which an index finds; usually there are none.
 create or replace function {{.schema}}._gw_find_sequences_behind()
-  returns table (severity text, finding text, subject text, detail text, remedy text) language plpgsql stable
-  set search_path = pg_catalog, pg_temp
+  returns setof {{.schema}}._gw_finding language plpgsql stable set search_path = pg_catalog, pg_temp
 as $$
 declare
   here    name := (select n.nspname from pg_namespace as n where n.oid = {{.schema}}._gw_namespace());
@@ -31,9 +30,10 @@ begin
     select 'critical',
            'sequence behind',
            'sequence ' || s.sequence::text,
-           format('Its next value is not above %s, which a row of %s has. A call that needs a new id fails with duplicate key (23505). '
-                  'Logical replication does not copy sequences.', highest, s.of_table),
-           format('Set it, with:' || chr(10) || 'select setval(%L, (select max(%I) from %I.%I));', format('%I.%I', here, s.sequence), s.of_column, here, s.of_table);
+           format('Its next value is not above %s, which a row of %s has. A call that needs a new id fails with '
+                  'duplicate key (23505). Logical replication does not copy sequences.', highest, s.of_table),
+           format(e'Set it, with:\nselect setval(%L, (select max(%I) from %I.%I));', format('%I.%I', here, s.sequence),
+                  s.of_column, here, s.of_table);
   end loop;
 end;
 $$;

@@ -1,8 +1,7 @@
 -- Jobs and queues that workers left locked: for more than four hours by any worker, or by a registered worker that was
 -- not seen for twice the setting dead_after. Any running registered worker would have recovered them by then.
 create or replace function {{.schema}}._gw_find_stale_locks(pages bigint default 10000)
-  returns table (severity text, finding text, subject text, detail text, remedy text) language plpgsql stable
-  set search_path = pg_catalog, pg_temp
+  returns setof {{.schema}}._gw_finding language plpgsql stable set search_path = pg_catalog, pg_temp
 as $$
 declare
   dead_after   interval    := {{.schema}}.setting('dead_after')::interval;
@@ -30,8 +29,8 @@ begin
   select 'warning',
          'stale lock',
          'worker ' || coalesce(s.owner, 'unknown'),
-         format('It has held jobs: %s, queues: %s; the oldest for %s. %s Until they are freed, these jobs and the next jobs '
-                'of these queues wait.',
+         format('It has held jobs: %s, queues: %s; the oldest for %s. %s Until they are freed, these jobs and the next '
+                'jobs of these queues wait.',
                 {{.schema}}._gw_estimate(sum(s.job), jobs_seen), {{.schema}}._gw_estimate(sum(1 - s.job), queues_seen),
                 {{.schema}}._gw_age(min(s.locked_at)),
                 case when s.silent
@@ -42,9 +41,9 @@ begin
                 end),
          case when s.lives then 'Restart the worker; while it is alive, its locks are not freed.'
               when s.silent and s.owner is not null
-              then format('If the worker is dead, free its jobs and queues, by %s, or with:' || chr(10) || 'select %s.force_unlock_workers(array[%L]);',
+              then format(e'If the worker is dead, free its jobs and queues, by %s, or with:\nselect %s.force_unlock_workers(array[%L]);',
                           {{.schema}}._gw_command(array['unlock', s.owner]), {{.schema}}._gw_namespace(), s.owner)
-              else format('Free them with:' || chr(10) || 'select %s.reset_stale_locks();', {{.schema}}._gw_namespace())
+              else format(e'Free them with:\nselect %s.reset_stale_locks();', {{.schema}}._gw_namespace())
          end
     from stale as s
    group by s.owner, s.silent, s.lives

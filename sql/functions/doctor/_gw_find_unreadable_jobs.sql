@@ -2,7 +2,7 @@
 -- identified and failed.
 -- A row may be damaged anywhere, so every query here reads only its id, except inside a block that catches the error.
 create or replace function {{.schema}}._gw_find_unreadable_jobs(pages bigint default 10000)
-  returns table (severity text, finding text, subject text, detail text, remedy text) language plpgsql stable
+  returns setof {{.schema}}._gw_finding language plpgsql stable
   set search_path = pg_catalog, pg_temp set enable_seqscan = off set jit = off
 as $$
 declare
@@ -29,7 +29,7 @@ begin
         'critical', 'unreadable job', 'job ' || front,
         format('It is among the first jobs and cannot be read: %s. get_job and get_job_batch fail while it waits; '
                'workers of pkg/shim and gw-run identify it, fail it and continue.', problem),
-        format('Fail it and return only its id, with:' || chr(10) || 'select id from %s.permanently_fail_jobs(array[%s], ''It cannot be read.'');',
+        format(e'Fail it and return only its id, with:\nselect id from %s.permanently_fail_jobs(array[%s], ''It cannot be read.'');',
                {{.schema}}._gw_namespace(), front));
     end if;
   end loop;
@@ -41,11 +41,11 @@ begin
      where not j.is_available and j.locked_at is null and left(j.last_error, 22) = 'The job cannot be read'
   )
   select 'warning', 'unreadable job', 'table _private_jobs',
-         format('Jobs that failed because they could not be read: %s, the first is job %s; last_error in %s.jobs has the reason. '
-                'If it reports missing or invalid data, the storage is damaged, and there may be more such jobs.',
+         format('Jobs that failed because they could not be read: %s, the first is job %s; last_error in %s.jobs has '
+                'the reason. If it reports missing or invalid data, the storage is damaged, and there may be more such '
+                'jobs.',
                 {{.schema}}._gw_estimate(cardinality(f.ids), jobs_seen), f.ids[1], {{.schema}}._gw_namespace()),
-         format('Delete those that you do not want to repair and return only their ids, with:' || chr(10) ||
-                'select id from %s.complete_jobs(array[%s]);',
+         format(e'Delete those that you do not want to repair and return only their ids, with:\nselect id from %s.complete_jobs(array[%s]);',
                 {{.schema}}._gw_namespace(), array_to_string(f.ids[1 : 100], ', '))
     from failed as f
    where f.ids is not null;

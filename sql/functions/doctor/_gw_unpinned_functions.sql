@@ -18,7 +18,9 @@ as $$
                        from pg_catalog.pg_db_role_setting as s
                       cross join unnest(s.setconfig) as u (setting)
                       where s.setrole in (0, queue.relowner)
-                        and s.setdatabase in (0, (select d.oid from pg_catalog.pg_database as d where d.datname = current_database()))
+                        and s.setdatabase in (0, (select d.oid
+                                                    from pg_catalog.pg_database as d
+                                                   where d.datname = current_database()))
                         and starts_with(u.setting, 'search_path=')
                       order by s.setrole = 0, s.setdatabase = 0
                       limit 1),

@@ -16,7 +16,8 @@ begin
   return query
   select f.severity, f.finding, f.subject, f.detail, f.advice[1] || coalesce(' ' || f.advice[2], ''), f.advice[2]
     from (select o.*, regexp_match(o.remedy, E'^([^\n]*)(?:\n(.*))?$') as advice
-            from {{.schema}}._gw_findings(pages) with ordinality as o (severity, finding, subject, detail, remedy, number)) as f
+            from {{.schema}}._gw_findings(pages) with ordinality
+              as o (severity, finding, subject, detail, remedy, number)) as f
    order by array_position(array['critical', 'warning', 'info'], f.severity), f.number;
 end;
 $$;
@@ -28,8 +29,7 @@ comment on function {{.schema}}.doctor(bigint) is
 -- for example because a table was changed by hand, its error is reported and the other findings are still returned. A
 -- remedy that is one statement or command has that on a line of its own.
 create or replace function {{.schema}}._gw_findings(pages bigint)
-  returns table (severity text, finding text, subject text, detail text, remedy text) language plpgsql stable
-  set search_path = pg_catalog, pg_temp
+  returns setof {{.schema}}._gw_finding language plpgsql stable set search_path = pg_catalog, pg_temp
 as $$
 declare
   look text;
@@ -40,7 +40,7 @@ begin
          'hidden queue',
          'role ' || quote_ident(current_user),
          'This role does not own the queue and sees no rows of it, so nothing was examined.',
-         format('Ask again as the owner, with:' || chr(10) || 'set role %I;', pg_get_userbyid(c.relowner))
+         format(e'Ask again as the owner, with:\nset role %I;', pg_get_userbyid(c.relowner))
     from pg_class as c
    where c.relname = '_private_jobs' and c.relnamespace = {{.schema}}._gw_namespace() and row_security_active(c.oid);
   if found then

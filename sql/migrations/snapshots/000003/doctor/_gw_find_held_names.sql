@@ -1,16 +1,15 @@
 -- Sessions that hold the name locks exclusively, as cleanup() does for a short time. Any role may take advisory locks.
 -- Producers do not wait for these locks, but adding a job costs more while they are taken.
 create or replace function {{.schema}}._gw_find_held_names()
-  returns table (severity text, finding text, subject text, detail text, remedy text) language sql stable
-  set search_path = pg_catalog, pg_temp
+  returns setof {{.schema}}._gw_finding language sql stable set search_path = pg_catalog, pg_temp
 as $$
   select 'warning',
          'held names',
          'session ' || l.pid,
-         format('Role %s, application %s, has locked %s of the 128 advisory locks that producers take on names. Until they '
-                'are released, adding a job costs more, and cleanup() cannot collect these names.',
+         format('Role %s, application %s, has locked %s of the 128 advisory locks that producers take on names. Until '
+                'they are released, adding a job costs more, and cleanup() cannot collect these names.',
                 coalesce(a.usename, 'unknown'), coalesce(nullif(a.application_name, ''), 'unnamed'), count(*)),
-         'End the session with:' || chr(10) || 'select pg_terminate_backend(' || l.pid || ');'
+         e'End the session with:\nselect pg_terminate_backend(' || l.pid || ');'
     from pg_locks as l
     left join pg_stat_activity as a on a.pid = l.pid
    where l.locktype = 'advisory'

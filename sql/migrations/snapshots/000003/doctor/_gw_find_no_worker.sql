@@ -5,8 +5,7 @@
 -- these queues.
 create or replace function {{.schema}}._gw_find_no_worker(
   pages bigint default 10000, patience interval default '5 minutes')
-  returns table (severity text, finding text, subject text, detail text, remedy text) language plpgsql stable
-  set search_path = pg_catalog, pg_temp
+  returns setof {{.schema}}._gw_finding language plpgsql stable set search_path = pg_catalog, pg_temp
 as $$
 declare
   jobs_seen     real := {{.schema}}._gw_share_seen('_private_jobs', pages);
@@ -35,12 +34,13 @@ begin
          case when jobs_seen < 100 then 'warning' else 'critical' end,
          'no worker',
          'schema ' || {{.schema}}._gw_namespace(),
-         format('Due jobs: %s, the oldest for %s, but no registered worker was seen in the last %s minutes, and no job was claimed '
-                'in that time. They wait until a worker starts.',
+         format('Due jobs: %s, the oldest for %s, but no registered worker was seen in the last %s minutes, and no job '
+                'was claimed in that time. They wait until a worker starts.',
                 {{.schema}}._gw_estimate(l.due, jobs_seen), {{.schema}}._gw_age(l.since),
                 round(extract(epoch from patience)::numeric / 60)),
-         format('Start a worker, such as gw-run, or read in the log of the workers why they do not reach the database. If '
-                'workers that do not register are running, such as Node''s, they do not have the tasks of these jobs: %s shows which.',
+         format('Start a worker, such as gw-run, or read in the log of the workers why they do not reach the database. '
+                'If workers that do not register are running, such as Node''s, they do not have the tasks of these '
+                'jobs: %s shows which.',
                 {{.schema}}._gw_command(array['tasks']))
     from looked as l
    where l.since <= now() - patience

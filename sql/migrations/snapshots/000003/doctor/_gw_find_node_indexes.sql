@@ -3,8 +3,7 @@
 -- add_job. The latter is found by what it is, because an adopted schema may have another name. Our functions also
 -- accept a unique index of the keys that are not null.
 create or replace function {{.schema}}._gw_find_node_indexes(pages bigint default 10000)
-  returns table (severity text, finding text, subject text, detail text, remedy text) language plpgsql stable
-  set search_path = pg_catalog, pg_temp
+  returns setof {{.schema}}._gw_finding language plpgsql stable set search_path = pg_catalog, pg_temp
 as $$
 declare
   jobs     constant regclass := '{{ replace "'" "''" .schema }}._private_jobs';
@@ -28,15 +27,16 @@ begin
       'missing index',
       'table ' || jobs,
       'No index makes the keys of jobs unique, so a job with a key cannot be added (42P10).',
-      format('Create it with:' || chr(10) || 'alter table %s add constraint jobs_key_key1 unique (key);', jobs));
+      format(e'Create it with:\nalter table %s add constraint jobs_key_key1 unique (key);', jobs));
   end if;
   if not (all_keys and has_main) then
     return query
     select 'warning',
            'node worker',
            n.worker,
-           format('It %s, but the queue lacks indexes that Node workers need: each of their claims reads and sorts all waiting '
-                  'jobs, and if a later Graphile Worker replaces add_job, it cannot add jobs (42P10).', n.detail),
+           format('It %s, but the queue lacks indexes that Node workers need: each of their claims reads and sorts all '
+                  'waiting jobs, and if a later Graphile Worker replaces add_job, it cannot add jobs (42P10).',
+                  n.detail),
            'Create them as performance.md in the documentation shows, or stop the worker.'
       from {{.schema}}._gw_node_workers(pages) as n
      limit 10;

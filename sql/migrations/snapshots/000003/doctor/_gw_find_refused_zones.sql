@@ -1,10 +1,7 @@
 -- Schedules whose time zone cron_schedule refuses by now: it has no name of pg_timezone_names.
 create or replace function {{.schema}}._gw_find_refused_zones()
-  returns table (severity text, finding text, subject text, detail text, remedy text) language plpgsql stable
-  set search_path = pg_catalog, pg_temp
+  returns setof {{.schema}}._gw_finding language sql stable set search_path = pg_catalog, pg_temp
 as $$
-begin
-  return query
   select 'warning',
          'refused time zone',
          'schedule ' || s.identifier,
@@ -16,8 +13,7 @@ begin
     from {{.schema}}._gw_schedules as s
    where not s.paused and not {{.schema}}._gw_is_zone_name(s.time_zone)
    order by s.identifier
-   limit 10;
-end;
+   limit 10
 $$;
 
 comment on function {{.schema}}._gw_find_refused_zones() is 'Internal: schedules whose time zone cron_schedule refuses by now: it has no name of pg_timezone_names.';

@@ -8,7 +8,8 @@ create or replace function {{.schema}}._gw_objects()
   returns table (object text, digest text, made_here boolean) language sql stable
   set search_path = pg_catalog, pg_temp set quote_all_identifiers = off
 as $$
-  select case p.prokind when 'p' then 'procedure ' else 'function ' end || p.oid::regprocedure, md5(p.prosrc), p.xmin::text::bigint = txid_current_if_assigned() % (2::bigint ^ 32)::bigint
+  select case p.prokind when 'p' then 'procedure ' else 'function ' end || p.oid::regprocedure, md5(p.prosrc),
+         p.xmin::text::bigint = txid_current_if_assigned() % (2::bigint ^ 32)::bigint
     from pg_proc as p
    where p.pronamespace = {{.schema}}._gw_namespace()
   union all
@@ -24,8 +25,7 @@ $$;
 comment on function {{.schema}}._gw_objects() is 'Internal: returns the functions and triggers of the schema in a form that can be compared: functions by their bodies, triggers by their definitions as PostgreSQL prints them, ignoring case, quotes, parentheses and white space.';
 
 create or replace function {{.schema}}._gw_find_replaced_functions()
-  returns table (severity text, finding text, subject text, detail text, remedy text) language sql stable
-  set search_path = pg_catalog, pg_temp
+  returns setof {{.schema}}._gw_finding language sql stable set search_path = pg_catalog, pg_temp
 as $$
   select 'warning',
          'replaced function',
@@ -33,7 +33,7 @@ as $$
          case when o.object is null then 'It is missing.' else 'It is not what gw-migrate installed.' end
            || ' A later Graphile Worker may have migrated the schema, or it was changed by hand; the guarantees of the'
               ' queue may not hold.',
-         'Restore it with:' || chr(10) || 'gw-migrate repair'
+         e'Restore it with:\ngw-migrate repair'
     from {{.schema}}._gw_installed as i
     left join {{.schema}}._gw_objects() as o on o.object = i.object
    where o.digest is distinct from i.digest
@@ -42,7 +42,7 @@ as $$
          'overloaded function',
          o.object,
          'It has the name of a function of the queue but other arguments, so calls may be ambiguous and fail.',
-         format('Drop or rename it with:' || chr(10) || 'drop %s;', o.object)
+         format(e'Drop or rename it with:\ndrop %s;', o.object)
     from {{.schema}}._gw_objects() as o
    where o.object like any (array['function %', 'procedure %'])
      and o.object not in (select i.object from {{.schema}}._gw_installed as i)

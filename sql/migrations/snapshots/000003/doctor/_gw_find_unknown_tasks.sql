@@ -2,8 +2,7 @@
 -- may then consist of Node workers, which do not register (_gw_find_no_worker() reports a fleet without any worker),
 -- nor for tasks with a running job.
 create or replace function {{.schema}}._gw_find_unknown_tasks(pages bigint default 10000)
-  returns table (severity text, finding text, subject text, detail text, remedy text) language plpgsql stable
-  set search_path = pg_catalog, pg_temp
+  returns setof {{.schema}}._gw_finding language plpgsql stable set search_path = pg_catalog, pg_temp
 as $$
 declare
   jobs_seen real := {{.schema}}._gw_share_seen('_private_jobs', pages);
@@ -23,13 +22,15 @@ begin
   select 'warning',
          'task without worker',
          'task ' || coalesce(t.identifier, 'with a deleted name, id ' || w.task_id),
-         format('Due jobs: %s, the oldest for %s, but no registered worker that was seen in the last five minutes has this '
-                'task. They wait until such a worker starts. (Workers that do not register, such as Node''s, are not counted.)',
+         format('Due jobs: %s, the oldest for %s, but no registered worker that was seen in the last five minutes has '
+                'this task. They wait until such a worker starts. (Workers that do not register, such as Node''s, are '
+                'not counted.)',
                 {{.schema}}._gw_estimate(w.due, jobs_seen), {{.schema}}._gw_age(w.since)),
          'Start a worker with this task, or delete its jobs'
          || case when t.identifier <> '' -- no command selects jobs of a deleted or an empty name
-                 then ', by ' || {{.schema}}._gw_command(array['complete', '--task', t.identifier]) || ', or' else '' end
-         || format(' with:' || chr(10) || 'select count(*) from %s.complete_jobs(array('
+                 then ', by ' || {{.schema}}._gw_command(array['complete', '--task', t.identifier]) || ', or'
+                 else '' end
+         || format(e' with:\nselect count(*) from %s.complete_jobs(array('
                    'select j.id from %1$s._private_jobs as j where j.task_id = %s));',
                    {{.schema}}._gw_namespace(), w.task_id)
     from waiting as w

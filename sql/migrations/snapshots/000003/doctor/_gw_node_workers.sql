@@ -28,7 +28,8 @@ begin
                   where c.relname = '_private_jobs' and c.relkind = 'r'
                     and c.relnamespace <> {{.schema}}._gw_namespace()) then
     return query
-    select 'process ' || a.pid, format('listens for jobs (role %s, application %L)', coalesce(a.usename, 'unknown'), a.application_name)
+    select 'process ' || a.pid,
+           format('listens for jobs (role %s, application %L)', coalesce(a.usename, 'unknown'), a.application_name)
       from pg_stat_activity as a
      where a.datname = current_database()
        and a.query like 'LISTEN "jobs:insert"; LISTEN "worker:migrate"%'
