@@ -32,11 +32,9 @@ declare
 begin
   perform {{.schema}}._gw_check_state(job_state);
   perform {{.schema}}._gw_check_limit('max_rows', max_rows);
-  if task is not null then
-    select t.id into wanted_task from {{.schema}}._private_tasks as t where t.identifier = task;
-    if not found then
-      return;
-    end if;
+  wanted_task := (select t.id from {{.schema}}._private_tasks as t where t.identifier = task);
+  if task is not null and wanted_task is null then
+    return;
   end if;
   if queue is not null then
     queue_ids := array[(select q.id from {{.schema}}._private_job_queues as q where q.queue_name = queue), -2];
@@ -59,7 +57,8 @@ begin
              and (j.job_queue_id > 0 or {{.schema}}._gw_queue_name(j.job_queue_id, j.id) = queue))
      and (older_than is null or j.created_at <= {{.schema}}._gw_before(now(), older_than))
      and (newer_than is null or j.created_at > {{.schema}}._gw_before(now(), newer_than))
-     and (matching_job_ids.error_group is null or {{.schema}}._gw_is_of_group(j.last_error, matching_job_ids.error_group, part))
+     and (matching_job_ids.error_group is null
+          or {{.schema}}._gw_is_of_group(j.last_error, matching_job_ids.error_group, part))
      and (job_state is null or {{.schema}}.job_state(j.run_at, j.attempts, j.max_attempts, j.locked_at) = job_state)
      and (job_state is null or job_state in ('running', 'failed') or j.is_available)
      and (job_state is distinct from 'failed' or (j.locked_at is null and not j.is_available

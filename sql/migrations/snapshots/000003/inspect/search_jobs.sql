@@ -1,11 +1,11 @@
--- Returns the ids of jobs that match all given conditions, highest first, for lists with pages. A condition that is null is
--- ignored; error_prefix is the beginning of the last error, error_group what error_groups returns; key_prefix, the beginning of the key;
--- error_part, a part of the last error in any case of letters; worker, who holds the job; payload_value, the text of the field of the
--- payload to which the dots of payload_path lead.
--- The cost of a call is bounded, however many jobs there are and however few match: after max_read jobs it ends, whether
--- it has found max_rows or not. next_id is the below_id with which the search continues, null if it has ended.
--- Running jobs are found among those that registered workers told in their last heartbeat, and in a sample of 20 000 pages of the table for
--- other workers; is_sample is true if it was not the whole table.
+-- Returns the ids of jobs that match all given conditions, highest first, for lists with pages. A condition that is
+-- null is ignored; error_prefix is the beginning of the last error, error_group what error_groups returns; key_prefix,
+-- the beginning of the key; error_part, a part of the last error in any case of letters; worker, who holds the job;
+-- payload_value, the text of the field of the payload to which the dots of payload_path lead.
+-- The cost of a call is bounded, however many jobs there are and however few match: after max_read jobs it ends,
+-- whether it has found max_rows or not. next_id is the below_id with which the search continues, null if it has ended.
+-- Running jobs are found among those that registered workers told in their last heartbeat, and in a sample of 20 000
+-- pages of the table for other workers; is_sample is true if it was not the whole table.
 -- Failed jobs, a job by its key, and the ready or scheduled jobs of a queue with fewer than 10 000 of them are found by
 -- indexes.
 -- Raises GWIST (no such state), GWILM (max_rows or max_read is negative).
@@ -47,17 +47,16 @@ begin
   perform {{.schema}}._gw_check_limit('max_read', max_read);
   job_ids := '{}';
   is_sample := false;
-  if task is not null then
-    select t.id into wanted_task from {{.schema}}._private_tasks as t where t.identifier = task;
-    if not found then
-      return next;
-      return;
-    end if;
+  wanted_task := (select t.id from {{.schema}}._private_tasks as t where t.identifier = task);
+  if task is not null and wanted_task is null then
+    return next;
+    return;
   end if;
   if job_state = 'running' then
     is_sample := share < 100;
     candidates := array(select t.job_id from {{.schema}}._gw_told_jobs() as t)
-                  || array(select j.id from {{.schema}}._private_jobs as j tablesample system (share) where j.locked_at is not null limit 10000);
+                  || array(select j.id from {{.schema}}._private_jobs as j tablesample system (share)
+                            where j.locked_at is not null limit 10000);
   end if;
   if queue is not null then
     queue_ids := array[(select q.id from {{.schema}}._private_job_queues as q where q.queue_name = queue), -2];
@@ -70,14 +69,16 @@ begin
     end if;
   end if;
 
-  -- Each call is planned for its conditions; conditions that are null are removed by the planner. The inner query reads at
-  -- most max_read jobs, by an index on id. The last of them is returned whether it matches or not: if it is read, there may
-  -- be more.
-  select coalesce(array_agg(f.id order by f.id desc) filter (where f.matches), '{}'), min(f.id) filter (where f.place = max_read)
+  -- Each call is planned for its conditions; conditions that are null are removed by the planner. The inner query reads
+  -- at most max_read jobs, by an index on id. The last of them is returned whether it matches or not: if it is read,
+  -- there may be more.
+  select coalesce(array_agg(f.id order by f.id desc) filter (where f.matches), '{}'),
+         min(f.id) filter (where f.place = max_read)
     into job_ids, next_id
     from (select r.id, r.place, m.matches
-            from (select j.id, j.task_id, j.job_queue_id, j.run_at, j.attempts, j.max_attempts, j.locked_at, j.created_at,
-                         j.last_error, j.key, j.locked_by, j.payload, row_number() over (order by j.id desc) as place
+            from (select j.id, j.task_id, j.job_queue_id, j.run_at, j.attempts, j.max_attempts, j.locked_at,
+                         j.created_at, j.last_error, j.key, j.locked_by, j.payload,
+                         row_number() over (order by j.id desc) as place
                     from {{.schema}}._private_jobs as j
                    where (below_id is null or j.id < below_id)
                      and (candidates is null or j.id = any (candidates))
@@ -89,10 +90,12 @@ begin
            cross join lateral (
                   select (wanted_task is null or r.task_id = wanted_task)
                          and (queue_ids is null
-                              or coalesce(r.job_queue_id = any (queue_ids), false) -- without a queue the rest is not evaluated
+                              -- without a queue the rest is not evaluated
+                              or coalesce(r.job_queue_id = any (queue_ids), false)
                                  and (r.job_queue_id > 0 or {{.schema}}._gw_queue_name(r.job_queue_id, r.id) = queue))
                          and (error_prefix is null or starts_with(r.last_error, error_prefix))
-                         and (search_jobs.error_group is null or {{.schema}}._gw_is_of_group(r.last_error, search_jobs.error_group, part))
+                         and (search_jobs.error_group is null
+                              or {{.schema}}._gw_is_of_group(r.last_error, search_jobs.error_group, part))
                          and (key_prefix is null or starts_with(r.key, key_prefix))
                          and (error_part is null or strpos(lower(r.last_error), lower(error_part)) > 0)
                          and (worker is null or r.locked_by = worker)
@@ -115,7 +118,8 @@ $$;
 comment on function {{.schema}}.search_jobs(text, text, text, text, text, interval, interval, bigint, integer, integer, text, text, text, text, text, text) is
   'Returns the ids of at most max_rows jobs that match all given conditions, highest first, and next_id: the below_id with which the search continues, null if it has ended. A call reads at most max_read jobs, so it may return fewer jobs, or none, although there are more. is_sample: running jobs of workers that are not registered may be missing. error_prefix: the beginning of the last error; error_group: as error_groups returns it; key_prefix: the beginning of the key; error_part: a part of the last error, in any case of letters; worker: who holds the job; payload_value: the text of the field of the payload to which payload_path leads, such as customer.id; the other conditions are those of matching_job_ids.';
 
--- Returns whether the field of a payload to which a path leads, such as customer.id, has this text. An escape that stands for no text has none.
+-- Returns whether the field of a payload to which a path leads, such as customer.id, has this text. An escape that
+-- stands for no text has none.
 create or replace function {{.schema}}._gw_has_value(payload json, path text, value text)
   returns boolean language plpgsql immutable set search_path = pg_catalog, pg_temp
 as $$
@@ -135,7 +139,10 @@ create or replace function {{.schema}}._gw_few_available(queue_ids integer[])
 as $$
 declare
   ids bigint[] := array(
-    select j.id from {{.schema}}._private_jobs as j where j.job_queue_id = any (queue_ids) and j.is_available limit 10000);
+    select j.id
+      from {{.schema}}._private_jobs as j
+     where j.job_queue_id = any (queue_ids) and j.is_available
+     limit 10000);
 begin
   return case when cardinality(ids) < 10000 then ids end;
 end;
