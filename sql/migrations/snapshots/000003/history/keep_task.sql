@@ -46,15 +46,13 @@ create or replace function {{.schema}}.stop_keeping_task(
   language plpgsql
   set search_path = pg_catalog, pg_temp
 as $$
-declare
-  was_kept boolean;
 begin
   delete from {{.schema}}._gw_kept_tasks as k where k.task = stop_keeping_task.task;
-  was_kept := found;
-  if was_kept then
-    perform {{.schema}}._gw_record_act('stop keeping task', 0, task);
+  if not found then
+    return false;
   end if;
-  return was_kept;
+  perform {{.schema}}._gw_record_act('stop keeping task', 0, task);
+  return true;
 end;
 $$;
 
