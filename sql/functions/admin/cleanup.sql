@@ -20,11 +20,10 @@ create or replace function {{.schema}}.cleanup(
 as $$
 #variable_conflict use_variable
 declare
+  known constant text[] := array['DELETE_PERMAFAILED_JOBS', 'GC_TASK_IDENTIFIERS', 'GC_JOB_QUEUES'];
   owner text;
 begin
-  if exists (select from unnest(tasks) as t (name)
-              where t.name is null
-                 or t.name not in ('DELETE_PERMAFAILED_JOBS', 'GC_TASK_IDENTIFIERS', 'GC_JOB_QUEUES')) then
+  if not tasks <@ known then
     raise exception 'Invalid cleanup tasks; allowed values: ''DELETE_PERMAFAILED_JOBS'', ''GC_TASK_IDENTIFIERS'', ''GC_JOB_QUEUES''; you provided: %.',
       (select string_agg(coalesce(quote_literal(t.name), 'null'), ', ') from unnest(tasks) as t (name))
       using errcode = 'GWCTN';
@@ -34,43 +33,38 @@ begin
   end if;
   perform {{.schema}}._gw_try('_gw_drop_spent'), {{.schema}}._gw_try('_gw_pack_history');
 
-  if 'DELETE_PERMAFAILED_JOBS' = any (tasks) then
-    task := 'DELETE_PERMAFAILED_JOBS';
-    delete from {{.schema}}._private_jobs as j
-     using (select l.id
-              from {{.schema}}._private_jobs as l
-             where l.locked_at is null and not l.is_available
-             order by l.id
-               for update skip locked) as dead
-     where j.id = dead.id;
-    get diagnostics rows = row_count;
-    perform {{.schema}}._gw_record_act('cleanup', rows, task || ' ' || rows) where rows > 0;
-    return next;
-  end if;
-
-  if 'GC_TASK_IDENTIFIERS' = any (tasks) then
-    task := 'GC_TASK_IDENTIFIERS';
-    select j.locked_by into owner
-      from {{.schema}}._private_jobs as j
-     where j.locked_at is not null
-       and not exists (select from {{.schema}}._gw_workers as w where w.id = j.locked_by)
-     limit 1;
-    if found and not coalesce(force, false) then
-      raise exception 'Worker ''%'' is not registered and holds a job; it may have cached the ids of task names.', owner
-        using errcode = 'GWCFW',
-               hint = 'Stop the Node workers first, or pass force => true if every task name that they have cached is kept.';
+  foreach task in array known loop
+    continue when (task = any (tasks)) is not true;
+    if task = 'DELETE_PERMAFAILED_JOBS' then
+      delete from {{.schema}}._private_jobs as j
+       using (select l.id
+                from {{.schema}}._private_jobs as l
+               where l.locked_at is null and not l.is_available
+               order by l.id
+                 for update skip locked) as dead
+       where j.id = dead.id;
+      get diagnostics rows = row_count;
+    elsif task = 'GC_TASK_IDENTIFIERS' then
+      select j.locked_by into owner
+        from {{.schema}}._private_jobs as j
+       where j.locked_at is not null
+         and not exists (select from {{.schema}}._gw_workers as w where w.id = j.locked_by)
+       limit 1;
+      if found and not coalesce(force, false) then
+        raise exception 'Worker ''%'' is not registered and holds a job; it may have cached the ids of task names.',
+            owner
+          using errcode = 'GWCFW',
+                hint = 'Stop the Node workers first, or pass force => true if every task name that they have cached is kept.';
+      end if;
+      rows := {{.schema}}._gw_collect_names('task', keep_task_identifiers);
+    else
+      rows := {{.schema}}._gw_collect_names('queue', '{}');
     end if;
-    rows := {{.schema}}._gw_collect_names('task', keep_task_identifiers);
-    perform {{.schema}}._gw_record_act('cleanup', 0, task || ' ' || rows) where rows > 0;
+    perform {{.schema}}._gw_record_act('cleanup', case when task = 'DELETE_PERMAFAILED_JOBS' then rows else 0 end,
+                                       task || ' ' || rows)
+      where rows > 0;
     return next;
-  end if;
-
-  if 'GC_JOB_QUEUES' = any (tasks) then
-    task := 'GC_JOB_QUEUES';
-    rows := {{.schema}}._gw_collect_names('queue', '{}');
-    perform {{.schema}}._gw_record_act('cleanup', 0, task || ' ' || rows) where rows > 0;
-    return next;
-  end if;
+  end loop;
 end;
 $$;
 
