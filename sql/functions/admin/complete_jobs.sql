@@ -15,7 +15,9 @@ declare
   ended {{.schema}}._gw_ended_job[]; -- those with an old lock
   done  bigint;
 begin
-  select array_agg(l.id), array_agg(row(l.id, l.job_queue_id, l.locked_at)::{{.schema}}._gw_ended_job) filter (where l.locked_at is not null)
+  select array_agg(l.id),
+         array_agg(row(l.id, l.job_queue_id, l.locked_at)::{{.schema}}._gw_ended_job)
+           filter (where l.locked_at is not null)
     into free, ended
     from (select j.id, j.job_queue_id, j.locked_at
             from {{.schema}}._private_jobs as j
@@ -29,9 +31,8 @@ begin
   get diagnostics done = row_count;
   perform set_config('gw.outcome', '', true);
   perform {{.schema}}._gw_release_gates(ended, 'ended'); -- their queues stay locked, as in Graphile Worker
-  if done > 0 then
-    perform {{.schema}}._gw_record_act('complete', done, null, complete_jobs.job_ids);
-  end if;
+  perform {{.schema}}._gw_record_act('complete', done, null, complete_jobs.job_ids)
+    where done > 0;
 end;
 $$;
 

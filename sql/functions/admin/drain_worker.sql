@@ -1,7 +1,6 @@
 -- Drains a worker: it claims no more jobs, and goes on with those that it has, from its next heartbeat on, until it
--- stops. drained
--- false: it claims jobs again. Returns false if no such worker is registered. Only workers that send heartbeats learn
--- of it. Records the act for list_audit.
+-- stops. drained false: it claims jobs again. Returns false if no such worker is registered. Only workers that send
+-- heartbeats learn of it. Records the act for list_audit.
 -- Locks: the row of the worker.
 create or replace function {{.schema}}.drain_worker(
   worker_id text,
@@ -16,7 +15,8 @@ begin
   if not found then
     return false;
   end if;
-  perform {{.schema}}._gw_record_act(case when drain_worker.drained is not false then 'drain' else 'undrain' end, 0, drain_worker.worker_id);
+  perform {{.schema}}._gw_record_act(case when drain_worker.drained is not false then 'drain' else 'undrain' end, 0,
+                                     drain_worker.worker_id);
   return true;
 end;
 $$;

@@ -3,8 +3,8 @@
 -- the last five minutes, and two counters: jobs that were added, and jobs that were deleted because they were completed
 -- or removed. The counters only grow, except when the server's statistics are reset; their growth over time is the
 -- rate. They may lag by a second.
--- Cost, is_estimate and scale are those of queue_depth. Of a sample, running and longest_running_seconds may miss jobs of workers that
--- do not register.
+-- Cost, is_estimate and scale are those of queue_depth. Of a sample, running and longest_running_seconds may miss jobs
+-- of workers that do not register.
 -- Raises GWILM (pages is negative).
 create or replace function {{.schema}}.queue_stats(
   pages bigint default 20000
@@ -29,7 +29,7 @@ as $$
 begin
   perform {{.schema}}._gw_check_limit('pages', pages);
   return query
-  select coalesce(s.ready, 0), coalesce(s.scheduled, 0), coalesce(s.running, 0), coalesce(s.failed, 0), s.scale > 1,
+  select s.ready, s.scheduled, s.running, s.failed, s.scale > 1,
          extract(epoch from now() - {{.schema}}._gw_oldest_ready())::double precision,
          extract(epoch from now() - s.locked_since)::double precision,
          (select count(*) from {{.schema}}._gw_workers as w where w.last_seen_at >= now() - interval '5 minutes'),

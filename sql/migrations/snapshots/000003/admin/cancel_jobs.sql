@@ -34,7 +34,8 @@ begin
 
   if {{.schema}}._gw_keeps() then
     perform {{.schema}}._gw_note_attempts(
-      'canceled', null, array(select j.id from {{.schema}}._private_jobs as j where j.id = any (job_ids) and j.locked_at is null),
+      'canceled', null,
+      array(select j.id from {{.schema}}._private_jobs as j where j.id = any (job_ids) and j.locked_at is null),
       details => array[coalesce(cancel_jobs.reason, 'Canceled')]);
   end if;
   return query
@@ -42,15 +43,15 @@ begin
      set last_error   = coalesce(cancel_jobs.reason, 'Canceled'),
          max_attempts = case when j.locked_at is null then j.max_attempts else least(j.max_attempts, 32766) end,
          attempts     = case when j.locked_at is null then j.max_attempts else least(j.max_attempts, 32766) + 1 end,
-         job_queue_id = case when j.locked_at is null and j.job_queue_id < 0 then {{.schema}}._gw_unheld(j.job_queue_id, j.id)
+         job_queue_id = case when j.locked_at is null and j.job_queue_id < 0
+                             then {{.schema}}._gw_unheld(j.job_queue_id, j.id)
                              else j.job_queue_id end,
          updated_at   = now()
    where j.id = any (job_ids) and (j.locked_at is not null or j.attempts < j.max_attempts)
   returning j.*;
   get diagnostics done = row_count;
-  if done > 0 then
-    perform {{.schema}}._gw_record_act('cancel', done, cancel_jobs.reason, cancel_jobs.job_ids);
-  end if;
+  perform {{.schema}}._gw_record_act('cancel', done, cancel_jobs.reason, cancel_jobs.job_ids)
+    where done > 0;
 end;
 $$;
 

@@ -16,14 +16,16 @@ declare
   done bigint;
 begin
   if {{.schema}}._gw_keeps() then
-    perform {{.schema}}._gw_note_attempts('failed', null, job_ids, details => array[coalesce(error_message, 'Manually marked as failed')]);
+    perform {{.schema}}._gw_note_attempts('failed', null, job_ids,
+                                          details => array[coalesce(error_message, 'Manually marked as failed')]);
   end if;
   return query
   update {{.schema}}._private_jobs as j
      set last_error   = coalesce(error_message, 'Manually marked as failed'),
          max_attempts = case when j.locked_at is null then j.max_attempts else least(j.max_attempts, 32766) end,
          attempts     = case when j.locked_at is null then j.max_attempts else least(j.max_attempts, 32766) + 1 end,
-         job_queue_id = case when j.locked_at is null and j.job_queue_id < 0 then {{.schema}}._gw_unheld(j.job_queue_id, j.id)
+         job_queue_id = case when j.locked_at is null and j.job_queue_id < 0
+                             then {{.schema}}._gw_unheld(j.job_queue_id, j.id)
                              else j.job_queue_id end,
          updated_at   = now()
     from (select l.id
@@ -35,9 +37,8 @@ begin
    where j.id = free.id
   returning j.*;
   get diagnostics done = row_count;
-  if done > 0 then
-    perform {{.schema}}._gw_record_act('fail', done, permanently_fail_jobs.error_message, permanently_fail_jobs.job_ids);
-  end if;
+  perform {{.schema}}._gw_record_act('fail', done, permanently_fail_jobs.error_message, permanently_fail_jobs.job_ids)
+    where done > 0;
 end;
 $$;
 

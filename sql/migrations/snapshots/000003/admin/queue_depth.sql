@@ -1,8 +1,8 @@
 -- Returns the number of jobs in each state (see job_state), and how long the oldest ready job has been due, for
 -- dashboards and scalers.
--- The cost is bounded: of a table with more than pages pages it reads a sample of half that size, and is_estimate is true.
--- scale: for how many jobs each counted one stands, 1 if all were counted. So a 0 in a sample means fewer than some
--- three times scale, and another number n may be wrong by twice the root of n times scale, more if such jobs lie
+-- The cost is bounded: of a table with more than pages pages it reads a sample of half that size, and is_estimate is
+-- true. scale: for how many jobs each counted one stands, 1 if all were counted. So a 0 in a sample means fewer than
+-- some three times scale, and another number n may be wrong by twice the root of n times scale, more if such jobs lie
 -- together; oldest_ready does not depend on it.
 -- Raises GWILM (pages is negative).
 create or replace function {{.schema}}.queue_depth(
@@ -24,9 +24,7 @@ as $$
 begin
   perform {{.schema}}._gw_check_limit('pages', pages);
   return query
-  select coalesce(sum(s.ready), 0)::bigint, coalesce(sum(s.scheduled), 0)::bigint, coalesce(sum(s.running), 0)::bigint,
-         coalesce(sum(s.failed), 0)::bigint, now() - {{.schema}}._gw_oldest_ready(),
-         min(s.scale) > 1, min(s.scale)
+  select s.ready, s.scheduled, s.running, s.failed, now() - {{.schema}}._gw_oldest_ready(), s.scale > 1, s.scale
     from {{.schema}}._gw_count_jobs('all', pages) as s;
 end;
 $$;
@@ -53,7 +51,8 @@ begin
                 where j.is_available and j.job_queue_id > 0 and j.priority > last order by j.priority limit 1);
     else
       last := (select j.priority from {{.schema}}._private_jobs as j
-                where j.is_available and j.job_queue_id = case kind when 'incoming' then -1 else -2 end and j.priority > last
+                where j.is_available and j.job_queue_id = case kind when 'incoming' then -1 else -2 end
+                  and j.priority > last
                 order by j.priority limit 1);
     end if;
     exit when last is null;
@@ -78,7 +77,8 @@ begin
               from {{.schema}}._gw_waiting_priorities('plain') as p (priority)
              cross join lateral (
                     select j.run_at from {{.schema}}._private_jobs as j
-                     where j.is_available and j.job_queue_id is null and j.priority = p.priority and j.run_at > '-infinity'
+                     where j.is_available and j.job_queue_id is null and j.priority = p.priority
+                       and j.run_at > '-infinity'
                      order by j.run_at limit 1) as j
             union all
             select j.run_at
@@ -93,11 +93,16 @@ begin
              cross join lateral {{.schema}}._gw_waiting_priorities(k.kind) as p (priority)
              cross join lateral (
                     select j.run_at from {{.schema}}._private_jobs as j
-                     where j.is_available and j.job_queue_id = k.id and j.priority = p.priority and j.run_at > '-infinity'
+                     where j.is_available and j.job_queue_id = k.id and j.priority = p.priority
+                       and j.run_at > '-infinity'
                      order by j.run_at limit 1) as j
             union all
             select j.run_at
-              from (select l.id from {{.schema}}._gw_lanes as l where l.gate is distinct from 0 order by l.run_at limit 1000) as l
+              from (select l.id
+                      from {{.schema}}._gw_lanes as l
+                     where l.gate is distinct from 0
+                     order by l.run_at
+                     limit 1000) as l
              cross join lateral (
                     select j.run_at from {{.schema}}._private_jobs as j
                      where j.is_available and j.job_queue_id = l.id and j.run_at > '-infinity'
