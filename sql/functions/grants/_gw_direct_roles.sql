@@ -22,21 +22,14 @@ as $$
      where x.grantee <> queue.relowner
      group by x.grantee
   ), needed as (
-    select d.name, 1 as step, format('select on table %s', c.oid::regclass) as right_to
+    select d.name, 1 as step, format('%s on table %s', array_to_string(n.rights, ', '), c.oid::regclass) as right_to
       from direct as d
      cross join queue
-      join pg_catalog.pg_class as c
-        on c.relnamespace = queue.relnamespace and c.relname in ('_gw_settings', '_gw_sleepers')
+     cross join (values ('_gw_settings', array['select']), ('_gw_sleepers', array['select']),
+                        ('_gw_audit', array['select', 'insert', 'update'])) as n (relname, rights)
+      join pg_catalog.pg_class as c on c.relnamespace = queue.relnamespace and c.relname = n.relname
      where d.privileges && array['insert', 'update', 'delete']
-       and not has_table_privilege(d.name, c.oid, 'select')
-    union all
-    select d.name, 1, format('select, insert, update on table %s', c.oid::regclass)
-      from direct as d
-     cross join queue
-      join pg_catalog.pg_class as c on c.relnamespace = queue.relnamespace and c.relname = '_gw_audit'
-     where d.privileges && array['insert', 'update', 'delete']
-       and not (has_table_privilege(d.name, c.oid, 'select') and has_table_privilege(d.name, c.oid, 'insert')
-                and has_table_privilege(d.name, c.oid, 'update'))
+       and exists (select from unnest(n.rights) as r (name) where not has_table_privilege(d.name, c.oid, r.name))
     union all
     select d.name, 2, format('usage on sequence %s', c.oid::regclass)
       from direct as d
@@ -53,11 +46,12 @@ as $$
         on p.pronamespace = queue.relnamespace
        and p.proname in ('setting', '_gw_add_keyed_job', '_gw_add_keyed_jobs', '_gw_check_payload', '_gw_check_specs',
                          '_gw_check_worker_id', '_gw_draw_job_ids', '_gw_flags', '_gw_hold_names', '_gw_incoming',
-                         '_gw_insert_keyed_jobs', '_gw_job_is_refused', '_gw_joined_payload', '_gw_keep_steps', '_gw_keeps',
-                         '_gw_keyed_specs', '_gw_known_settings', '_gw_lock_keyed_jobs', '_gw_make_names', '_gw_merged_payload',
-                         '_gw_name_lock', '_gw_namespace', '_gw_note_attempts', '_gw_record_act', '_gw_refuse_job',
-                         '_gw_release_gates', '_gw_replace_keyed_jobs', '_gw_retire', '_gw_suspect_again', '_gw_take_paused', '_gw_unheld',
-                         '_gw_unstarted_jobs', '_gw_wake', '_gw_wake_for')
+                         '_gw_insert_keyed_jobs', '_gw_job_is_refused', '_gw_joined_payload', '_gw_keep_steps',
+                         '_gw_keeps', '_gw_keyed_specs', '_gw_known_settings', '_gw_lock_keyed_jobs', '_gw_make_names',
+                         '_gw_merged_payload', '_gw_name_lock', '_gw_namespace', '_gw_note_attempts', '_gw_record_act',
+                         '_gw_refuse_job', '_gw_release_gates', '_gw_replace_keyed_jobs', '_gw_retire',
+                         '_gw_suspect_again', '_gw_take_paused', '_gw_unheld', '_gw_unstarted_jobs', '_gw_wake',
+                         '_gw_wake_for')
      where d.privileges && array['insert', 'update', 'delete']
        and not has_function_privilege(d.name, p.oid, 'execute')
   )
