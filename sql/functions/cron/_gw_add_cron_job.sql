@@ -51,23 +51,22 @@ $$;
 -- Returns the entries that do not run, as a JSON array for run_cron: items whose identifier a schedule has, and
 -- schedules whose time zone is unknown, and those that last ran in the future; null: none.
 create or replace function {{.schema}}._gw_cron_problems(items {{.schema}}._gw_schedules[], now timestamptz)
-  returns json language plpgsql stable set search_path = pg_catalog, pg_temp
+  returns json language sql stable set search_path = pg_catalog, pg_temp
 as $$
-begin
-  return (
-    select json_agg(p)
-      from (select o.identifier, 'A schedule in the database has this identifier; it runs instead.' as problem
-              from unnest(items) as o
-              join {{.schema}}._gw_schedules as s on s.identifier = o.identifier
-             union all
-            select s.identifier, format('Time zone %L is not known to the server.', s.time_zone)
-              from {{.schema}}._gw_schedules as s
-             where not s.paused and not {{.schema}}._gw_zone_exists(s.time_zone)
-             union all
-            select k.identifier, format('It last ran at %s, in the future, so it does not run before that; repair() lets it run from now on.', k.last_execution)
-              from {{.schema}}._private_known_crontabs as k
-             where k.last_execution > _gw_cron_problems.now + interval '1 minute'
-               and (k.identifier in (select o.identifier from unnest(items) as o)
-                    or exists (select from {{.schema}}._gw_schedules as s where s.identifier = k.identifier and not s.paused))) as p);
-end;
+  select json_agg(p)
+    from (select o.identifier, 'A schedule in the database has this identifier; it runs instead.' as problem
+            from unnest(items) as o
+            join {{.schema}}._gw_schedules as s on s.identifier = o.identifier
+          union all
+          select s.identifier, format('Time zone %L is not known to the server.', s.time_zone)
+            from {{.schema}}._gw_schedules as s
+           where not s.paused and not {{.schema}}._gw_zone_exists(s.time_zone)
+          union all
+          select k.identifier,
+                 format('It last ran at %s, in the future, so it does not run before that; repair() lets it run from now on.',
+                        k.last_execution)
+            from {{.schema}}._private_known_crontabs as k
+           where k.last_execution > _gw_cron_problems.now + interval '1 minute'
+             and (k.identifier in (select o.identifier from unnest(items) as o)
+                  or k.identifier in (select s.identifier from {{.schema}}._gw_schedules as s where not s.paused))) as p
 $$;

@@ -1,7 +1,7 @@
--- Returns how many due jobs wait at each gate of a limit, also at gates that no claim has made yet: in lanes, incoming ones, in named
--- queues, and plain ones among the first of all. Lanes of limits that have changed do not name the gates of today: their jobs count as
--- incoming ones do, by their keys. It reads at most 10 000 jobs of each lane and of the others, but 2000 others if their
--- payloads have to be read for their keys. is_more: there are more than jobs.
+-- Returns how many due jobs wait at each gate of a limit, also at gates that no claim has made yet: in lanes, incoming
+-- ones, in named queues, and plain ones among the first of all. Lanes of limits that have changed do not name the gates
+-- of today: their jobs count as incoming ones do, by their keys. It reads at most 10 000 jobs of each lane and of the
+-- others, but 2000 others if their payloads have to be read for their keys. is_more: there are more than jobs.
 create or replace function {{.schema}}._gw_waiting_at(limit_id integer, at timestamptz)
   returns table (key text, is_total boolean, jobs bigint, is_more boolean) language plpgsql stable rows 100
   set search_path = pg_catalog, pg_temp set enable_seqscan = off set enable_bitmapscan = off set jit = off

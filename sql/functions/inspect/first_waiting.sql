@@ -1,6 +1,6 @@
--- Returns the due job of a task or of a queue, or of both, that comes first in the order of claims; no row if none is known. Whether
--- something holds it back does not matter; why() tells that. The cost is bounded: of the jobs without a queue, and of a queue, the first
--- max_read in that order are read; of lanes, the first jobs of 1000.
+-- Returns the due job of a task or of a queue, or of both, that comes first in the order of claims; no row if none is
+-- known. Whether something holds it back does not matter; why() tells that. The cost is bounded: of the jobs without a
+-- queue, and of a queue, the first max_read in that order are read; of lanes, the first jobs of 1000.
 -- Raises GWILM (max_read is negative).
 create or replace function {{.schema}}.first_waiting(
   task     text    default null,

@@ -1,7 +1,8 @@
--- Returns the lanes of a limit after after_lane, by key, each with its running jobs, and why it starts no job now: paused, closed, full or
--- rate, until when. The lane null stands for all jobs. served_at: when a job was last started, null if none was. waiting: how many due jobs
--- of the lane do not run; if more_waiting is true, there are more than that. barred: of the lanes that are closed, full, have used up
--- their rate or are paused by their key those in which most jobs wait, instead of all by key.
+-- Returns the lanes of a limit after after_lane, by key, each with its running jobs, and why it starts no job now:
+-- paused, closed, full or rate, until when. The lane null stands for all jobs. served_at: when a job was last started,
+-- null if none was. waiting: how many due jobs of the lane do not run; if more_waiting is true, there are more than
+-- that. barred: of the lanes that are closed, full, have used up their rate or are paused by their key those in which
+-- most jobs wait, instead of all by key.
 -- Raises GWILM (max_rows is negative).
 create or replace function {{.schema}}.list_lanes(
   limit_name text,

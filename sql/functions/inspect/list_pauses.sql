@@ -1,5 +1,5 @@
--- Returns the pauses, the oldest first. Those that have ended by themselves are left out. Roles that may see no payloads, such as
--- monitors, see neither keys of lanes nor reasons.
+-- Returns the pauses, the oldest first. Those that have ended by themselves are left out. Roles that may see no
+-- payloads, such as monitors, see neither keys of lanes nor reasons.
 create or replace function {{.schema}}.list_pauses()
   returns table (
     task       text,

@@ -1,6 +1,7 @@
 -- Returns the named queues after after_queue, by name: how many of their jobs are in each state (see job_state), and
 -- since when and by which worker each queue is locked. While a queue is locked, one of its jobs runs and the others
--- wait. A paused queue whose jobs do not run is not shown as locked; see list_pauses. Jobs without a queue are not counted.
+-- wait. A paused queue whose jobs do not run is not shown as locked; see list_pauses. Jobs without a queue are not
+-- counted.
 -- Cost, is_estimate and scale are those of queue_depth.
 -- Raises GWILM (max_rows or pages is negative).
 create or replace function {{.schema}}.list_queues(

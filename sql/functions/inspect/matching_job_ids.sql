@@ -2,8 +2,8 @@
 -- complete_jobs. A condition that is null is ignored. The age of a job counts from its created_at, not from its run_at.
 -- The function continues after after_id until it has max_rows (null: all). So a caller that calls it again with the
 -- last id it got reads the table once in total, in small steps. By key, by ids, for failed jobs, and for the ready or
--- scheduled jobs of a queue it reads little more than its result; by other conditions it reads every job before its result.
--- error_group: as error_groups returns it.
+-- scheduled jobs of a queue it reads little more than its result; by other conditions it reads every job before its
+-- result. error_group: as error_groups returns it.
 -- Raises GWIST (no such state), GWILM (max_rows is negative).
 create or replace function {{.schema}}.matching_job_ids(
   job_state   text     default null,

@@ -1,7 +1,8 @@
--- Samples of the queue, one a minute, for charts. They are stored in the database, so they survive restarts of the workers.
+-- Samples of the queue, one a minute, for charts. They are stored in the database, so they survive restarts of the
+-- workers.
 
--- Records the row of queue_stats, once in each minute for the whole fleet. heartbeat calls it, so there are samples while
--- a worker is registered. If the row cannot be read, the minute has no sample.
+-- Records the row of queue_stats, once in each minute for the whole fleet. heartbeat calls it, so there are samples
+-- while a worker is registered. If the row cannot be read, the minute has no sample.
 -- Locks: the row of samples in _gw_turns, or does nothing if another transaction holds it.
 create or replace function {{.schema}}._gw_take_sample()
   returns void language plpgsql set search_path = pg_catalog, pg_temp set jit = off
@@ -28,8 +29,8 @@ $$;
 comment on function {{.schema}}._gw_add_sample() is 'Internal, for _gw_take_sample(): records a sample of the queue.';
 
 -- Returns the samples of the time since, oldest first, about max_rows at most: the last sample of each span.
--- added_per_second and gone_per_second are means since the previous sample in the result, null for the first one, after a
--- reset of the server's statistics and after a gap of more than three spans.
+-- added_per_second and gone_per_second are means since the previous sample in the result, null for the first one, after
+-- a reset of the server's statistics and after a gap of more than three spans.
 -- Raises GWILM (max_rows is negative).
 create or replace function {{.schema}}.list_samples(
   since    interval default '1 hour',

@@ -1,12 +1,10 @@
 -- Returns the rows of _private_known_crontabs. The view below reads them through this function, because a view on the
 -- table would prevent Graphile Worker's migrations from changing it. The caller needs the right to read the table.
 create or replace function {{.schema}}._gw_known_crons()
-  returns table (identifier text, known_since timestamptz, last_execution timestamptz) language plpgsql stable
+  returns table (identifier text, known_since timestamptz, last_execution timestamptz) language sql stable
   set search_path = pg_catalog, pg_temp
 as $$
-begin
-  return query select k.identifier, k.known_since, k.last_execution from {{.schema}}._private_known_crontabs as k;
-end;
+  select k.identifier, k.known_since, k.last_execution from {{.schema}}._private_known_crontabs as k
 $$;
 
 comment on function {{.schema}}._gw_known_crons() is 'Internal: returns the rows of _private_known_crontabs.';
@@ -17,7 +15,8 @@ comment on function {{.schema}}._gw_known_crons() is 'Internal: returns the rows
 create or replace view {{.schema}}.recurring_jobs as
 select k.identifier,
        exists (select from {{.schema}}._gw_schedules as s where s.identifier = k.identifier) as is_schedule,
-       array(select w.id from {{.schema}}._gw_workers as w where k.identifier = any (w.crontab) order by w.id) as workers,
+       array(
+         select w.id from {{.schema}}._gw_workers as w where k.identifier = any (w.crontab) order by w.id) as workers,
        k.known_since,
        k.last_execution as last_run
   from {{.schema}}._gw_known_crons() as k;

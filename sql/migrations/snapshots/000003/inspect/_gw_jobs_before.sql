@@ -1,8 +1,9 @@
--- For why(): returns up to ten of the jobs that nothing holds back and that come before a waiting job, in the order of claims, for a worker
--- that runs all tasks.
--- Of a named queue that is free its first due job comes, of jobs with limits that pass the same gates (a lane, whether a claim has made it or
--- not) the first one, if all its gates have room. All these are in one order by priority, run_at and id. Of the lanes of a fair limit only
--- one has its place there: the one with the fewest running jobs, then the one that was served longest ago; the others follow it.
+-- For why(): returns up to ten of the jobs that nothing holds back and that come before a waiting job, in the order of
+-- claims, for a worker that runs all tasks.
+-- Of a named queue that is free its first due job comes, of jobs with limits that pass the same gates (a lane, whether
+-- a claim has made it or not) the first one, if all its gates have room. All these are in one order by priority, run_at
+-- and id. Of the lanes of a fair limit only one has its place there: the one with the fewest running jobs, then the one
+-- that was served longest ago; the others follow it.
 create or replace function {{.schema}}._gw_jobs_before(job_id bigint, at timestamptz)
   returns bigint[] language plpgsql stable set search_path = pg_catalog, pg_temp
   set plan_cache_mode = force_generic_plan set enable_seqscan = off set enable_bitmapscan = off
@@ -56,8 +57,8 @@ $$;
 
 comment on function {{.schema}}._gw_jobs_before(bigint, timestamptz) is 'Internal: for why(): returns up to ten of the jobs that nothing holds back and that come before a waiting job, in the order of claims, for a worker that runs all tasks.';
 
--- Returns jobs that come before a job and are not in lanes: the first ten jobs without a queue and limits, and the first due job of each free
--- queue, whether its limits allow it or not.
+-- Returns jobs that come before a job and are not in lanes: the first ten jobs without a queue and limits, and the
+-- first due job of each free queue, whether its limits allow it or not.
 create or replace function {{.schema}}._gw_unlimited_before(job_id bigint, at timestamptz)
   returns bigint[] language plpgsql stable set search_path = pg_catalog, pg_temp
   set plan_cache_mode = force_generic_plan set enable_seqscan = off set enable_bitmapscan = off set enable_nestloop = on
@@ -96,9 +97,9 @@ $$;
 
 comment on function {{.schema}}._gw_unlimited_before(bigint, timestamptz) is 'Internal: returns jobs that come before a job and are not in lanes: the first ten jobs without a queue and limits, and the first due job of each free queue, whether its limits allow it or not.';
 
--- Returns the jobs with limits that may be the first ones of their lanes, of priorities up to this one, whether the limits allow them or
--- not: of each lane the first job, of lanes of changed limits more; of each task the first jobs at which no claim has looked. It reads at
--- most 1000 of these of a task.
+-- Returns the jobs with limits that may be the first ones of their lanes, of priorities up to this one, whether the
+-- limits allow them or not: of each lane the first job, of lanes of changed limits more; of each task the first jobs at
+-- which no claim has looked. It reads at most 1000 of these of a task.
 create or replace function {{.schema}}._gw_limited_firsts(priority smallint, at timestamptz)
   returns bigint[] language plpgsql stable set search_path = pg_catalog, pg_temp
   set plan_cache_mode = force_generic_plan set enable_seqscan = off set enable_bitmapscan = off set enable_nestloop = on
@@ -165,8 +166,8 @@ $$;
 
 comment on function {{.schema}}._gw_served_tasks(timestamptz) is 'Internal: returns the tasks that claims serve: all but paused ones and those that no worker runs; none if everything is paused.';
 
--- Returns whether a registered worker that was seen within dead_after, and is not drained, runs a task. If no worker is registered, the fleet may
--- consist of Node workers, which do not register: then it runs all tasks.
+-- Returns whether a registered worker that was seen within dead_after, and is not drained, runs a task. If no worker is
+-- registered, the fleet may consist of Node workers, which do not register: then it runs all tasks.
 create or replace function {{.schema}}._gw_is_served(task text, at timestamptz)
   returns boolean language plpgsql stable set search_path = pg_catalog, pg_temp
 as $$

@@ -1,13 +1,12 @@
--- Returns the open transactions that hold limits, other than this one: no other claim starts jobs of these limits before they end. A
--- claim holds them for some milliseconds; one within a transaction of its caller, until that ends. who: a session or a prepared
--- transaction, with what is known of it. since: the start of the transaction, null if this role may not see it. remedy: a statement.
+-- Returns the open transactions that hold limits, other than this one: no other claim starts jobs of these limits
+-- before they end. A claim holds them for some milliseconds; one within a transaction of its caller, until that ends.
+-- who: a session or a prepared transaction, with what is known of it. since: the start of the transaction, null if this
+-- role may not see it. remedy: a statement.
 -- The lock of a row is not in pg_locks, but the row names the transaction, and that is there, subtransactions included.
 create or replace function {{.schema}}._gw_limit_holders()
-  returns table (limit_id integer, who text, since timestamptz, remedy text) language plpgsql stable rows 10
+  returns table (limit_id integer, who text, since timestamptz, remedy text) language sql stable rows 10
   set search_path = pg_catalog, pg_temp
 as $$
-begin
-  return query
   with locked as materialized (
     select l.id, l.xmax as transaction from {{.schema}}._gw_limits as l where l.xmax <> '0'
   ), holders as materialized (
@@ -31,8 +30,7 @@ begin
           select 'prepared transaction ' || p.gid, p.prepared,
                  format('Commit it, or in that database roll it back with: rollback prepared %L;', p.gid)
             from pg_prepared_xacts as p
-           where h.pid is null and p.transaction = l.transaction) as w;
-end;
+           where h.pid is null and p.transaction = l.transaction) as w
 $$;
 
 comment on function {{.schema}}._gw_limit_holders() is 'Internal: returns the open transactions that hold limits, other than this one: no other claim starts jobs of these limits before they end.';

@@ -1,9 +1,9 @@
--- For people: what a limit says of its gates now. Claims use _gw_gate_rooms, which is the same once the claim has counted the jobs that
--- have ended; these functions count them without changing anything.
+-- For people: what a limit says of its gates now. Claims use _gw_gate_rooms, which is the same once the claim has
+-- counted the jobs that have ended; these functions count them without changing anything.
 
--- Returns these gates as the next claim will find them: what applies to each, how many jobs it counts, and why it starts none and until
--- when (null: at no known time). reason: paused, closed, full or rate. kept_until: until when it counts jobs of dead workers, because the
--- limit is strict.
+-- Returns these gates as the next claim will find them: what applies to each, how many jobs it counts, and why it
+-- starts none and until when (null: at no known time). reason: paused, closed, full or rate. kept_until: until when it
+-- counts jobs of dead workers, because the limit is strict.
 create or replace function {{.schema}}._gw_seen_gates(gate_ids integer[], at timestamptz)
   returns table (
     gate_id integer, limit_id integer, limit_name text, key text, is_total boolean, max_running integer, rate integer,
@@ -53,8 +53,9 @@ $$;
 
 comment on function {{.schema}}._gw_seen_gates(integer[], timestamptz) is 'Internal: returns these gates as the next claim will find them: what applies to each, how many jobs it counts, and why it starts none and until when (null: at no known time).';
 
--- Returns the gates that each of these jobs passes by the present limits: limit by limit, with what _gw_seen_gates says of them. A job
--- that no claim has looked at may pass gates that do not exist yet: gate_id is null, and nothing runs there.
+-- Returns the gates that each of these jobs passes by the present limits: limit by limit, with what _gw_seen_gates says
+-- of them. A job that no claim has looked at may pass gates that do not exist yet: gate_id is null, and nothing runs
+-- there.
 create or replace function {{.schema}}._gw_gates_of_jobs(job_ids bigint[], at timestamptz)
   returns table (
     job_id bigint, limit_id integer, limit_name text, key text, is_total boolean, is_fair boolean, gate_id integer,

@@ -11,17 +11,14 @@ create or replace function {{.schema}}.browse_jobs(
   max_read   integer  default 100000
 )
   returns table (job_ids bigint[], next_id bigint, is_sample boolean)
-  language plpgsql
+  language sql
   stable
   set search_path = pg_catalog, pg_temp
 as $$
-begin
-  return query
   select s.job_ids, s.next_id, s.is_sample
     from {{.schema}}.search_jobs(browse_jobs.job_state, browse_jobs.task, browse_jobs.queue, null, null,
                                  browse_jobs.older_than, browse_jobs.newer_than, browse_jobs.below_id,
-                                 browse_jobs.max_rows, browse_jobs.max_read) as s;
-end;
+                                 browse_jobs.max_rows, browse_jobs.max_read) as s
 $$;
 
 comment on function {{.schema}}.browse_jobs(text, text, text, interval, interval, bigint, integer, integer) is
@@ -46,17 +43,14 @@ create or replace function {{.schema}}.jobs_without_data(
     locked_by       text,
     revision        integer
   )
-  language plpgsql
+  language sql
   stable
   set search_path = pg_catalog, pg_temp
 as $$
-begin
-  return query
   select s.id, s.state, s.task_identifier, s.queue_name, s.priority, s.run_at, s.attempts, s.max_attempts, s.created_at,
          s.updated_at, s.locked_at, s.locked_by, s.revision
     from {{.schema}}.show_jobs(jobs_without_data.job_ids) as s
-   order by s.id;
-end;
+   order by s.id
 $$;
 
 comment on function {{.schema}}.jobs_without_data(bigint[]) is

@@ -1,8 +1,9 @@
--- Returns the most frequent errors of failed jobs, of one task or of all. Errors are one group if _gw_error_group returns the same
--- text for them; search_jobs and matching_job_ids select the jobs of a group by its task and this text. example is the first line
--- of the newest; newest_id the newest job with the error, first_failed_at and failed_at when the first and the last of the jobs failed.
--- The cost is bounded: of more than max_read failed jobs only a fifth of that number is read, half of it the newest, half spread
--- evenly over the ids of the others. Then is_cut is true, jobs is an estimate, and rare errors are missing.
+-- Returns the most frequent errors of failed jobs, of one task or of all. Errors are one group if _gw_error_group
+-- returns the same text for them; search_jobs and matching_job_ids select the jobs of a group by its task and this
+-- text. example is the first line of the newest; newest_id the newest job with the error, first_failed_at and failed_at
+-- when the first and the last of the jobs failed.
+-- The cost is bounded: of more than max_read failed jobs only a fifth of that number is read, half of it the newest,
+-- half spread evenly over the ids of the others. Then is_cut is true, jobs is an estimate, and rare errors are missing.
 -- Raises GWILM (max_rows or max_read is negative).
 create or replace function {{.schema}}.error_groups(
   task     text    default null,
@@ -42,8 +43,9 @@ comment on function {{.schema}}.error_groups(text, integer, integer) is
 
 -- Returns the groups of the errors of failed jobs, for error_groups and doctor.
 create or replace function {{.schema}}._gw_groups_of_errors(max_read integer)
-  returns table (task_id integer, error_group text, example text, jobs bigint, newest_id bigint, failed_at timestamptz, is_cut boolean,
-                 first_failed_at timestamptz) language plpgsql stable set search_path = pg_catalog, pg_temp set jit = off
+  returns table (task_id integer, error_group text, example text, jobs bigint, newest_id bigint, failed_at timestamptz,
+                 is_cut boolean, first_failed_at timestamptz)
+  language plpgsql stable set search_path = pg_catalog, pg_temp set jit = off
 as $$
 begin
   return query
@@ -63,8 +65,8 @@ $$;
 
 comment on function {{.schema}}._gw_groups_of_errors(integer) is 'Internal: returns the groups of the errors of failed jobs, for error_groups and doctor.';
 
--- Returns the failed jobs with the first lines of their errors, or, of more than max_read, a fifth of that number: half of it the
--- newest, and half from 200 equal ranges of the ids of the others. weight: for how many jobs a job stands.
+-- Returns the failed jobs with the first lines of their errors, or, of more than max_read, a fifth of that number: half
+-- of it the newest, and half from 200 equal ranges of the ids of the others. weight: for how many jobs a job stands.
 create or replace function {{.schema}}._gw_failed_jobs(max_read integer)
   returns table (id bigint, task_id integer, updated_at timestamptz, line text, weight double precision, is_cut boolean)
   language plpgsql stable set search_path = pg_catalog, pg_temp
@@ -89,7 +91,8 @@ begin
                order by j.id limit 1);
   end if;
   return query
-  select j.id, j.task_id, j.updated_at, {{.schema}}._gw_first_line(j.last_error), 1::double precision, newest is not null
+  select j.id, j.task_id, j.updated_at, {{.schema}}._gw_first_line(j.last_error), 1::double precision,
+         newest is not null
     from {{.schema}}._private_jobs as j
    where j.locked_at is null and not j.is_available
      and case when j.locked_at is not null then j.job_queue_id else 0 end = 0
@@ -116,8 +119,8 @@ $$;
 
 comment on function {{.schema}}._gw_failed_jobs(integer) is 'Internal: returns the failed jobs with the first lines of their errors, or, of more than max_read, a fifth of that number: half of it the newest, and half from 200 equal ranges of the ids of the others.';
 
--- Returns the first line of an error that is not empty, without leading blanks; null if there is none. It is a single expression, so that
--- PostgreSQL inlines it.
+-- Returns the first line of an error that is not empty, without leading blanks; null if there is none. It is a single
+-- expression, so that PostgreSQL inlines it.
 create or replace function {{.schema}}._gw_first_line(error text)
   returns text language sql immutable
 as $$
@@ -128,8 +131,9 @@ $$;
 
 comment on function {{.schema}}._gw_first_line(text) is 'Internal: returns the first line of an error that is not empty, without leading blanks; null if there is none.';
 
--- Returns what an error has in common with others of its kind: its first line with * in place of UUIDs, of hexadecimal numbers of
--- eight or more digits, of numbers of four or more, of e-mail addresses and of quoted texts. A status such as 503 stays.
+-- Returns what an error has in common with others of its kind: its first line with * in place of UUIDs, of hexadecimal
+-- numbers of eight or more digits, of numbers of four or more, of e-mail addresses and of quoted texts. A status such
+-- as 503 stays.
 create or replace function {{.schema}}._gw_error_group(error text)
   returns text language sql immutable
 as $$
@@ -144,7 +148,10 @@ comment on function {{.schema}}._gw_error_group(text) is 'Internal: returns what
 create or replace function {{.schema}}._gw_part_of_group(error_group text)
   returns text language sql immutable set search_path = pg_catalog, pg_temp
 as $$
-  select u.part from unnest(string_to_array(nullif(error_group, '(no error)'), '*')) as u (part) order by length(u.part) desc limit 1
+  select u.part
+    from unnest(string_to_array(nullif(error_group, '(no error)'), '*')) as u (part)
+   order by length(u.part) desc
+   limit 1
 $$;
 
 comment on function {{.schema}}._gw_part_of_group(text) is 'Internal: returns the longest text that stands in each error of a group as it is, null if there is none; see _gw_is_of_group.';

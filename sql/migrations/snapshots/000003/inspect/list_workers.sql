@@ -1,8 +1,9 @@
 -- Returns the workers after after_worker, by id: registered workers, and other workers that hold jobs or queues, such
--- as Node's. running: how many jobs its handlers run, as told by its last heartbeat, at told_at; of a worker that tells nothing, how
--- many it holds. claimed: how many jobs it holds. longest_since: when it claimed the oldest of those that run.
--- state: working; draining, after drain_worker, until it holds no job; drained; silent, if no heartbeat came within dead_after, so that the
--- other workers take its jobs; null if it is not registered.
+-- as Node's. running: how many jobs its handlers run, as told by its last heartbeat, at told_at; of a worker that tells
+-- nothing, how many it holds. claimed: how many jobs it holds. longest_since: when it claimed the oldest of those that
+-- run.
+-- state: working; draining, after drain_worker, until it holds no job; drained; silent, if no heartbeat came within
+-- dead_after, so that the other workers take its jobs; null if it is not registered.
 -- Cost, is_estimate and scale are those of queue_depth; a sample may miss workers that are not registered.
 -- Raises GWILM (max_rows or pages is negative).
 create or replace function {{.schema}}.list_workers(
