@@ -31,9 +31,6 @@ create or replace function {{.schema}}._gw_record_cron_jobs(added {{.schema}}._g
   returns void language plpgsql set search_path = pg_catalog, pg_temp
 as $$
 begin
-  if added is null then
-    return;
-  end if;
   update {{.schema}}._private_known_crontabs as k
      set last_execution = m.run
     from (select r.identifier, max(r.run) as run from unnest(added) as r group by r.identifier) as m

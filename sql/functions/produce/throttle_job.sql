@@ -2,8 +2,7 @@
 -- first call adds a job that is due now; calls within the interval share one that is due at its end. A call while this
 -- job waits under the key replaces its payload and options, as add_job() does, but not the run_at that such calls have
 -- given it. If a job under the key has failed and waits for its next attempt, its run_at is kept, and the interval
--- counts from then, unless it is
--- infinite: then the job is due after the interval.
+-- counts from then, unless it is infinite: then the job is due after the interval.
 -- Locks: as _gw_hold_keyed_call, then the row under the key, then as add_job. Calls under the same key wait for each
 -- other.
 -- Raises GWOKY (no key), GWOIV (interval), and what add_job raises.

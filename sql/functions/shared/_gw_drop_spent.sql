@@ -1,7 +1,6 @@
 -- Deletes expired rows of our side tables: workers that were not seen for the setting forget_worker_after, expired
 -- marks of sleeping workers, suspects and cancellations whose jobs have ended, contexts, steps and progress of deleted
--- jobs, samples, claim cursors, calls under keys, and acts of
--- operators older than the setting audit_for.
+-- jobs, samples, claim cursors, calls under keys, and acts of operators older than the setting audit_for.
 -- Locks: the rows that it deletes; skips rows that other transactions have locked.
 create or replace function {{.schema}}._gw_drop_spent()
   returns void language plpgsql set search_path = pg_catalog, pg_temp

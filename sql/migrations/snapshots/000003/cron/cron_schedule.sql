@@ -28,7 +28,8 @@ as $$
 declare
   entry constant {{.schema}}._gw_schedules :=
     (identifier, task, pattern, time_zone, payload, coalesce(fill, '0'), queue_name, max_attempts, priority, job_key,
-     job_key_mode, case when flags is not null then array(select f from unnest(flags) as f (f)) end, false, now(), null, null);
+     job_key_mode, case when flags is not null then array(select f from unnest(flags) as f (f)) end, false, now(),
+     null, null);
   owner      text;
   was_paused boolean;
   before     text;
@@ -47,17 +48,9 @@ begin
   insert into {{.schema}}._gw_schedules as s
   select (entry).*
       on conflict on constraint _gw_schedules_pkey do update
-     set task         = excluded.task,
-         pattern      = excluded.pattern,
-         time_zone    = excluded.time_zone,
-         payload      = excluded.payload,
-         fill         = excluded.fill,
-         queue_name   = excluded.queue_name,
-         max_attempts = excluded.max_attempts,
-         priority     = excluded.priority,
-         job_key      = excluded.job_key,
-         job_key_mode = excluded.job_key_mode,
-         flags        = excluded.flags,
+     set (task, pattern, time_zone, payload, fill, queue_name, max_attempts, priority, job_key, job_key_mode, flags) =
+           (excluded.task, excluded.pattern, excluded.time_zone, excluded.payload, excluded.fill, excluded.queue_name,
+            excluded.max_attempts, excluded.priority, excluded.job_key, excluded.job_key_mode, excluded.flags),
          active_since = case when (s.pattern, s.time_zone) = (excluded.pattern, excluded.time_zone)
                              then s.active_since else excluded.active_since end
   returning s.paused, to_json(s)::text into was_paused, after;
@@ -89,7 +82,8 @@ begin
   -- first one.
   delete from {{.schema}}._gw_schedules as s
    where s.identifier = identifier
-     and (is_known or not exists (select from {{.schema}}._private_known_crontabs as k where k.identifier = s.identifier));
+     and (is_known or not exists (select from {{.schema}}._private_known_crontabs as k
+                                   where k.identifier = s.identifier));
   if not found then
     return false;
   end if;

@@ -19,7 +19,8 @@ declare
   sees constant boolean := {{.schema}}._gw_sees_data();
 begin
   return query
-  select p.task, p.queue_name, p.limit_name, case when sees then p.key end, case when sees then p.reason end, p.author, p.paused_at, p.until
+  select p.task, p.queue_name, p.limit_name, case when sees then p.key end, case when sees then p.reason end, p.author,
+         p.paused_at, p.until
     from {{.schema}}._gw_pauses as p
    where coalesce(p.until, 'infinity') > clock_timestamp()
    order by p.id;
