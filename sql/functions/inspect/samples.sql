@@ -8,9 +8,8 @@ create or replace function {{.schema}}._gw_take_sample()
   returns void language plpgsql set search_path = pg_catalog, pg_temp set jit = off
 as $$
 begin
-  if {{.schema}}._gw_begin_turn('sample', date_trunc('minute', clock_timestamp()) - interval '1 microsecond') then
-    perform {{.schema}}._gw_try('_gw_add_sample');
-  end if;
+  perform {{.schema}}._gw_try('_gw_add_sample')
+    where {{.schema}}._gw_begin_turn('sample', date_trunc('minute', clock_timestamp()) - interval '1 microsecond');
 end;
 $$;
 
@@ -18,7 +17,8 @@ create or replace function {{.schema}}._gw_add_sample()
   returns void language plpgsql set search_path = pg_catalog, pg_temp set jit = off
 as $$
 begin
-  insert into {{.schema}}._gw_samples (at, ready, scheduled, running, failed, is_estimate, oldest_ready_seconds, workers, added, gone)
+  insert into {{.schema}}._gw_samples (at, ready, scheduled, running, failed, is_estimate, oldest_ready_seconds,
+                                       workers, added, gone)
   select clock_timestamp(), s.ready, s.scheduled, s.running, s.failed, s.is_estimate, s.oldest_ready_seconds, s.workers,
          s.added, s.gone
     from {{.schema}}.queue_stats() as s
@@ -59,7 +59,8 @@ begin
   return query
   with last as (
     select distinct on (floor(extract(epoch from s.at) / span))
-           s.at, s.ready, s.scheduled, s.running, s.failed, s.is_estimate, s.oldest_ready_seconds, s.workers, s.added, s.gone
+           s.at, s.ready, s.scheduled, s.running, s.failed, s.is_estimate, s.oldest_ready_seconds, s.workers,
+           s.added, s.gone
       from {{.schema}}._gw_samples as s
      where s.at >= now() - since
      order by floor(extract(epoch from s.at) / span), s.at desc

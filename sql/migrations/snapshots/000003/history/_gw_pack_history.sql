@@ -17,7 +17,8 @@ begin
     continue when pg_relation_size(('{{ replace "'" "''" .schema }}._gw_ended_' || full_slot)::regclass) = 0;
     begin
       execute 'lock table {{ replace "'" "''" .schema }}._gw_ended_' || full_slot || ' in exclusive mode';
-      perform {{.schema}}._gw_make_history(array(select distinct e.drop_on from {{.schema}}._gw_ended as e where e.slot = full_slot));
+      perform {{.schema}}._gw_make_history(
+        array(select distinct e.drop_on from {{.schema}}._gw_ended as e where e.slot = full_slot));
       perform {{.schema}}._gw_pack_slot(full_slot);
       execute 'truncate {{ replace "'" "''" .schema }}._gw_ended_' || full_slot;
     exception when lock_not_available or deadlock_detected then
@@ -38,9 +39,8 @@ begin
       null;
     end;
   end loop;
-  if exists (select from {{.schema}}._gw_kept_tasks) then
-    perform {{.schema}}._gw_watch_ends(); -- a dump of an extension lacks the trigger
-  end if;
+  -- A dump of an extension lacks the trigger.
+  perform {{.schema}}._gw_watch_ends() where exists (select from {{.schema}}._gw_kept_tasks);
   delete from {{.schema}}._gw_expected as e where e.kept_until < now();
   delete from {{.schema}}._gw_long_attempts as a
    where not exists (select from {{.schema}}._private_jobs as j where j.id = a.job_id and j.locked_at = a.locked_at);
@@ -64,7 +64,8 @@ begin
     -- Attaching a table does not lock out readers and writers of the other partitions.
     execute format('create table %1$s.%2$s (like %1$s._gw_history including all)', own, name);
     execute format('alter table %s.%s enable row level security', own, name);
-    execute format('comment on table %s.%s is %L', own, name, 'The records of ended jobs that are dropped on ' || day || '.');
+    execute format('comment on table %s.%s is %L', own, name,
+                   'The records of ended jobs that are dropped on ' || day || '.');
     execute format('alter table %1$s._gw_history attach partition %1$s.%2$s for values in (%3$L)', own, name, day);
   end loop;
 end;
@@ -80,7 +81,8 @@ create or replace function {{.schema}}._gw_pack_slot(slot integer)
 as $$
   with line as (
     select e.drop_on, l.*, l.task collate "C" as name, l.job_id >> 13 as block, date_trunc('hour', l.ended_at) as hour,
-           row_number() over (partition by l.job_id >> 13, l.task collate "C", date_trunc('hour', l.ended_at), e.drop_on, e.max_attempts
+           row_number() over (partition by l.job_id >> 13, l.task collate "C", date_trunc('hour', l.ended_at),
+                              e.drop_on, e.max_attempts
                               order by l.job_id, l.ended_at) / 1000 as part,
            -- A large payload or result has a row of its own.
            case when pg_column_size(l.payload) > 4000 or pg_column_size(l.result) > 4000 then l.job_id end as alone
@@ -96,9 +98,11 @@ as $$
            array_agg({{.schema}}._gw_seconds(coalesce(p.started_at, p.ended_at), p.run_at)) as waited,
            array_agg({{.schema}}._gw_seconds(p.run_at, p.created_at)) as aged,
            bool_or(p.run_at <> p.created_at) as has_aged,
-           array_agg(p.attempt) as attempts, count(p.attempt) as attempted, min(p.attempt) as attempt, max(p.attempt) as last_attempt,
+           array_agg(p.attempt) as attempts, count(p.attempt) as attempted, min(p.attempt) as attempt,
+           max(p.attempt) as last_attempt,
            array_agg(p.outcome) as outcomes, min(p.outcome) as outcome, max(p.outcome) as last_outcome,
-           array_agg(p.worker_id) as worker_ids, count(p.worker_id) as workers, min(p.worker_id) as worker_id, max(p.worker_id) as last_worker_id,
+           array_agg(p.worker_id) as worker_ids, count(p.worker_id) as workers, min(p.worker_id) as worker_id,
+           max(p.worker_id) as last_worker_id,
            array_agg(p.place) as places, count(p.place) as placed, min(p.place) as place, max(p.place) as last_place,
            array_agg(p.key) as keys, count(p.key) as keyed,
            array_agg(p.detail) as details, count(p.detail) as detailed,
@@ -110,12 +114,15 @@ as $$
      group by p.block, p.name, p.hour, p.drop_on, p.max_attempts, p.part, p.alone
   )
   insert into {{.schema}}._gw_history
-    (drop_on, task, max_attempts, first_id, last_id, first_ended_at, last_ended_at, attempt_count, counts, id_offsets, ended_after,
-     ran, waited, aged, attempt, attempts, outcome, outcomes, worker_id, worker_ids, place, places, keys, details, payloads, results)
+    (drop_on, task, max_attempts, first_id, last_id, first_ended_at, last_ended_at, attempt_count, counts, id_offsets,
+     ended_after, ran, waited, aged, attempt, attempts, outcome, outcomes, worker_id, worker_ids, place, places, keys,
+     details, payloads, results)
   select p.drop_on, p.name, p.max_attempts, p.first_id, p.last_id, p.first_ended_at, p.last_ended_at, p.lines,
          case when p.outcome = p.last_outcome then jsonb_build_object(p.outcome, p.lines)
               else (select jsonb_object_agg(c.outcome, c.number)
-                      from (select o.outcome, count(*) as number from unnest(p.outcomes) as o (outcome) group by o.outcome) as c) end,
+                      from (select o.outcome, count(*) as number
+                              from unnest(p.outcomes) as o (outcome)
+                             group by o.outcome) as c) end,
          array(select (i.id - p.first_id)::smallint from unnest(p.job_ids) as i (id)),
          array(select {{.schema}}._gw_seconds(e.ended_at, p.first_ended_at) from unnest(p.ended_at) as e (ended_at)),
          p.ran, p.waited,

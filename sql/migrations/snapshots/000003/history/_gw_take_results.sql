@@ -12,13 +12,16 @@ declare
 begin
   perform {{.schema}}._gw_check_outcomes(job_ids, leases);
   if cardinality(results) <> cardinality(job_ids) then
-    raise exception 'There must be one result for each job: % job ids, % results.', cardinality(job_ids), cardinality(results)
+    raise exception 'There must be one result for each job: % job ids, % results.',
+        cardinality(job_ids), cardinality(results)
       using errcode = 'GWWOB';
   elsif not {{.schema}}._gw_keeps() then
     return;
   end if;
 
-  perform from {{.schema}}._private_jobs as j where j.id = any (job_ids) and j.locked_by = worker_id order by j.id for update;
+  perform from {{.schema}}._private_jobs as j
+    where j.id = any (job_ids) and j.locked_by = worker_id
+    order by j.id for update;
   select array_agg(u.id) as ids, array_agg(u.result) as results
     into wanted
     from unnest(job_ids, leases, results, {{.schema}}._gw_wanted_results(job_ids)) as u (id, lease, result, is_wanted)
@@ -26,10 +29,7 @@ begin
      and exists (select
                    from {{.schema}}._private_jobs as j
                   where j.id = u.id and j.locked_by = worker_id and {{.schema}}._gw_is_held(j.locked_at, u.lease));
-  if wanted.ids is null then
-    return;
-  end if;
-  perform {{.schema}}._gw_store_results(wanted.ids, wanted.results);
+  perform {{.schema}}._gw_store_results(wanted.ids, wanted.results) where wanted.ids is not null;
 end;
 $$;
 

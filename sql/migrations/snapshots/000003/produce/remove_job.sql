@@ -23,9 +23,8 @@ begin
     end if;
   end loop;
 
-  if current_setting('gw.actor', true) <> '' then
-    perform {{.schema}}._gw_record_act('remove', 1, null, array[found_job.id]);
-  end if;
+  perform {{.schema}}._gw_record_act('remove', 1, null, array[found_job.id])
+    where current_setting('gw.actor', true) <> '';
   if found_job.locked_at is null or found_job.locked_at < now() - interval '4 hours' then
     perform set_config('gw.outcome', 'removed', true); -- for the history
     delete from {{.schema}}._private_jobs as j where j.id = found_job.id;
