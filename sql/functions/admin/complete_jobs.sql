@@ -1,9 +1,7 @@
 -- Deletes these jobs as completed, and returns them. Running jobs are skipped, unless their lock is older than four
 -- hours.
 -- Locks: job rows by id. Records the act for list_audit, as do the other functions for administrators.
-create or replace function {{.schema}}.complete_jobs(
-  job_ids bigint[]
-)
+create or replace function {{.schema}}.complete_jobs(job_ids bigint[])
   returns setof {{.schema}}._private_jobs
   language plpgsql
   set search_path = pg_catalog, pg_temp

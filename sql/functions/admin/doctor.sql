@@ -2,9 +2,7 @@
 -- command: the remedy as one SQL statement, or one command of a shell, if it is one; remedy has it, too, and says when
 -- to run it. Read-only, without locks; each finding reads at most this many pages of a table, however large it is.
 -- Raises GWILM (pages is negative).
-create or replace function {{.schema}}.doctor(
-  pages bigint default 10000
-)
+create or replace function {{.schema}}.doctor(pages bigint default 10000)
   returns table (severity text, finding text, subject text, detail text, remedy text, command text)
   language plpgsql
   stable

@@ -2,9 +2,7 @@
 -- worker that is alive would run a second time. The attempts count, except of jobs that have not started.
 -- Locks: job rows by id, then queue rows by id.
 -- Raises GWWID if one of them is pause, which stands for the pauses of queues.
-create or replace function {{.schema}}.force_unlock_workers(
-  worker_ids text[]
-)
+create or replace function {{.schema}}.force_unlock_workers(worker_ids text[])
   returns void
   language plpgsql
   set search_path = pg_catalog, pg_temp

@@ -5,9 +5,7 @@
 -- some three times scale, and another number n may be wrong by twice the root of n times scale, more if such jobs lie
 -- together; oldest_ready does not depend on it.
 -- Raises GWILM (pages is negative).
-create or replace function {{.schema}}.queue_depth(
-  pages bigint default 20000
-)
+create or replace function {{.schema}}.queue_depth(pages bigint default 20000)
   returns table (
     ready        bigint,
     scheduled    bigint,

@@ -65,9 +65,7 @@ comment on function {{.schema}}.cron_schedule(text, text, text, json, text, inte
 -- Removes a recurring job from the database. The jobs that it has added stay. Returns false if there was none.
 -- Locks: the row in _private_known_crontabs, then the row in _gw_schedules. So no job of it is added after this
 -- transaction commits.
-create or replace function {{.schema}}.cron_unschedule(
-  identifier text
-)
+create or replace function {{.schema}}.cron_unschedule(identifier text)
   returns boolean
   language plpgsql
   set search_path = pg_catalog, pg_temp
@@ -98,9 +96,7 @@ comment on function {{.schema}}.cron_unschedule(text) is
 
 -- Pauses a recurring job of the database until cron_resume. Returns false if there is none.
 -- Locks: as cron_unschedule.
-create or replace function {{.schema}}.cron_pause(
-  identifier text
-)
+create or replace function {{.schema}}.cron_pause(identifier text)
   returns boolean
   language plpgsql
   set search_path = pg_catalog, pg_temp
@@ -122,9 +118,7 @@ comment on function {{.schema}}.cron_pause(text) is
 
 -- Resumes a paused recurring job. Missed runs are not backfilled. Returns false if there is none.
 -- Locks: as cron_unschedule.
-create or replace function {{.schema}}.cron_resume(
-  identifier text
-)
+create or replace function {{.schema}}.cron_resume(identifier text)
   returns boolean
   language plpgsql
   set search_path = pg_catalog, pg_temp
@@ -152,9 +146,7 @@ comment on function {{.schema}}.cron_resume(text) is
 -- null if there is no such recurring job.
 -- Locks: what add_job locks.
 -- Raises what add_job raises, and GWBKT if the job_key is in use by a job of another task.
-create or replace function {{.schema}}.cron_add_job(
-  identifier text
-)
+create or replace function {{.schema}}.cron_add_job(identifier text)
   returns bigint
   language plpgsql
   set search_path = pg_catalog, pg_temp

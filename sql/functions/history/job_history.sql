@@ -10,9 +10,7 @@
 -- Locks: the tables of the history, in access share mode.
 -- Performance: rows of other tasks may span the job's id, so the ids of a row are compared before its records are
 -- unpacked.
-create or replace function {{.schema}}.job_history(
-  job_id bigint
-)
+create or replace function {{.schema}}.job_history(job_id bigint)
   returns table (
     attempt         smallint,
     max_attempts    smallint,

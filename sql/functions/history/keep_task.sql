@@ -39,9 +39,7 @@ comment on function {{.schema}}.keep_task(text, interval, boolean, boolean) is
 
 -- Ends keep_task: no further records are made. Existing ones are dropped when their time is over. Returns whether the
 -- task was kept.
-create or replace function {{.schema}}.stop_keeping_task(
-  task text
-)
+create or replace function {{.schema}}.stop_keeping_task(task text)
   returns boolean
   language plpgsql
   set search_path = pg_catalog, pg_temp

@@ -1,8 +1,6 @@
 -- Returns a row for each of these worker ids, known or not: the jobs and queues that it holds. The function reads all
 -- jobs, as force_unlock_workers does.
-create or replace function {{.schema}}.held_by_workers(
-  worker_ids text[]
-)
+create or replace function {{.schema}}.held_by_workers(worker_ids text[])
   returns table (
     worker_id     text,
     jobs          bigint,

@@ -1,8 +1,6 @@
 -- Returns those of these jobs that have ended, and how: 'gone' if a job has completed, was removed, or never existed;
 -- 'failed' if it has failed permanently. A failed job that has attempts left has not ended.
-create or replace function {{.schema}}.job_ends(
-  job_ids bigint[]
-)
+create or replace function {{.schema}}.job_ends(job_ids bigint[])
   returns table (id bigint, state text)
   language plpgsql
   stable

@@ -2,9 +2,7 @@
 -- tried again, and is returned. Returns null if there is no job under the key.
 -- A call by a program that has set gw.actor is recorded as an act of an operator; see list_audit.
 -- Locks: the row under the key. If the key moves to another row while the call waits, the loop starts again.
-create or replace function {{.schema}}.remove_job(
-  job_key text
-)
+create or replace function {{.schema}}.remove_job(job_key text)
   returns {{.schema}}._private_jobs
   language plpgsql
   strict

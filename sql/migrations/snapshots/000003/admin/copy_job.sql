@@ -2,9 +2,7 @@
 -- attempts, but without its key. The job may be in any state and is not changed. Returns the id of the copy; null if
 -- there is no such job.
 -- Locks: as add_job.
-create or replace function {{.schema}}.copy_job(
-  job_id bigint
-)
+create or replace function {{.schema}}.copy_job(job_id bigint)
   returns bigint
   language plpgsql
   set search_path = pg_catalog, pg_temp

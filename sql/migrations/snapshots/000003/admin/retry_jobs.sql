@@ -3,9 +3,7 @@
 -- job may exist in their place. (reschedule_jobs revives these nevertheless.) After their worker has reported a
 -- failure, or after a sweep, they are ordinary failed jobs, and are not skipped.
 -- Locks: job rows by id, and the names of the queues of suspects.
-create or replace function {{.schema}}.retry_jobs(
-  job_ids bigint[]
-)
+create or replace function {{.schema}}.retry_jobs(job_ids bigint[])
   returns setof {{.schema}}._private_jobs
   language plpgsql
   set search_path = pg_catalog, pg_temp

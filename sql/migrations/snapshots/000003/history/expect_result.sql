@@ -85,9 +85,7 @@ comment on function {{.schema}}.await_jobs(bigint[], interval) is
 -- removed, or never added: nobody asked). A failed job that has attempts left has not ended. error: the last error of a
 -- failed job.
 -- result: what the worker reported, if expect_result asked for it or the task keeps results.
-create or replace function {{.schema}}.job_results(
-  job_ids bigint[]
-)
+create or replace function {{.schema}}.job_results(job_ids bigint[])
   returns table (id bigint, state text, error text, result json, ended_at timestamptz)
   language plpgsql
   set search_path = pg_catalog, pg_temp

@@ -25,9 +25,7 @@ comment on function {{.schema}}.browse_jobs(text, text, text, interval, interval
   'Returns what search_jobs returns, without conditions on keys and errors.';
 
 -- Returns these jobs, lowest id first, without payload, key, flags and error. Ids without a job are ignored.
-create or replace function {{.schema}}.jobs_without_data(
-  job_ids bigint[]
-)
+create or replace function {{.schema}}.jobs_without_data(job_ids bigint[])
   returns table (
     id              bigint,
     state           text,

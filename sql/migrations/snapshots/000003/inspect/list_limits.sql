@@ -2,9 +2,7 @@
 -- lane is full if its maximum of jobs runs, and closed if a worker has closed it by rate_limited(). waiting: how many
 -- due jobs to which the limit applies do not run, null without count_waiting; if more_waiting is true, there are more
 -- than that.
-create or replace function {{.schema}}.list_limits(
-  count_waiting boolean default true
-)
+create or replace function {{.schema}}.list_limits(count_waiting boolean default true)
   returns table (
     name          text,
     tasks         text[],

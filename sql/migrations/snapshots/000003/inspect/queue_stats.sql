@@ -6,9 +6,7 @@
 -- Cost, is_estimate and scale are those of queue_depth. Of a sample, running and longest_running_seconds may miss jobs
 -- of workers that do not register.
 -- Raises GWILM (pages is negative).
-create or replace function {{.schema}}.queue_stats(
-  pages bigint default 20000
-)
+create or replace function {{.schema}}.queue_stats(pages bigint default 20000)
   returns table (
     ready                   bigint,
     scheduled               bigint,

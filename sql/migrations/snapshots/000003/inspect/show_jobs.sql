@@ -1,9 +1,7 @@
 -- Returns all columns of these jobs, lowest id first, and what their attempts have stored: progress in percent, its
 -- note and when it was reported (see set_progress), and the names of the steps (see save_step). Ids without a job are
 -- ignored.
-create or replace function {{.schema}}.show_jobs(
-  job_ids bigint[]
-)
+create or replace function {{.schema}}.show_jobs(job_ids bigint[])
   returns table (
     id              bigint,
     state           text,

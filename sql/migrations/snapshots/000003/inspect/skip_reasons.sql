@@ -5,9 +5,7 @@
 --   replaced  the job was replaced by its key or removed while it ran, and has failed
 --   failed    the job has failed permanently
 --   busy      none of these: another transaction held the job, or has changed it since
-create or replace function {{.schema}}.skip_reasons(
-  job_ids bigint[]
-)
+create or replace function {{.schema}}.skip_reasons(job_ids bigint[])
   returns table (
     id        bigint,
     reason    text,

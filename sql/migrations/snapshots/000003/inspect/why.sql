@@ -14,9 +14,7 @@
 --   suspect           its worker died; see get_job_alone
 -- until: when the reason ends, if that is known. blocking_job_ids: the jobs that hold it back, ten at most.
 -- The conditions are those of claims: _gw_suits, _gw_gates_of, _gw_seen_gates (see there).
-create or replace function {{.schema}}.why(
-  job_id bigint
-)
+create or replace function {{.schema}}.why(job_id bigint)
   returns table (reason text, detail text, until timestamptz, blocking_job_ids bigint[], remedy text)
   language plpgsql
   stable
