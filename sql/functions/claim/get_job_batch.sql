@@ -19,15 +19,9 @@
 -- (named queues, limits, many index entries to skip, forbidden flags of single tasks) _gw_claim_others searches first,
 -- and the statement starts what that has locked.
 create or replace function {{.schema}}.get_job_batch(
-  worker_id            text,
-  task_identifiers     text[]      default null,
-  batch_size           integer     default 1,
-  forbidden_flags      text[]      default null,
-  now                  timestamptz default now(),
-  task_forbidden_flags json        default null,
-  max_bytes            integer     default 8388608,
-  queue_batch          integer     default 1
-)
+  worker_id text, task_identifiers text[] default null, batch_size integer default 1, forbidden_flags text[] default null,
+  now timestamptz default now(), task_forbidden_flags json default null, max_bytes integer default 8388608,
+  queue_batch integer default 1)
   returns table (
     id bigint, task_identifier text, payload json, queue_name text, priority smallint, run_at timestamptz,
     attempts smallint, max_attempts smallint, key text, flags jsonb, lease bigint, created_at timestamptz,
@@ -71,14 +65,11 @@ begin
   loop
     if not is_plain then
       claim.claimed_at := claimed_at;
-      select o.places, o.job_ids into places, job_ids from {{.schema}}._gw_claim_others(claim) as o;
+      select o.* into places, job_ids, queue_ids, queue_names from {{.schema}}._gw_claim_others(claim) as o;
       if places is null then
         return query select h.* from {{.schema}}._gw_held_jobs(worker_id, job_ids, its_lease) as h;
         return;
       end if;
-      select array_agg(q.id order by q.id), array_agg(q.queue_name order by q.id) into queue_ids, queue_names
-        from (select distinct j.job_queue_id from {{.schema}}._private_jobs as j where j.ctid = any (places)) as j
-       cross join lateral (select q.id, q.queue_name from {{.schema}}._private_job_queues as q where q.id = j.job_queue_id offset 0) as q;
     end if;
     return query
     with claimed as (

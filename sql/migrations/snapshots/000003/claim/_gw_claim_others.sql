@@ -1,8 +1,10 @@
 -- Searches for the jobs of get_job_batch in the cases that its own query does not cover. While there are limits, pauses,
 -- incoming jobs or lanes, the claim under limits does it, otherwise the one without. A worker that runs a suspect alone
 -- gets none. places: the ctids of the jobs, which are locked. job_ids: of jobs that have been started, instead.
+-- queue_ids, queue_names: of the locked jobs, in the order of the ids.
 -- Locks: as get_job_batch says.
-create or replace function {{.schema}}._gw_claim_others(claim {{.schema}}._gw_claim, out places tid[], out job_ids bigint[])
+create or replace function {{.schema}}._gw_claim_others(
+  claim {{.schema}}._gw_claim, out places tid[], out job_ids bigint[], out queue_ids integer[], out queue_names text[])
   language plpgsql set search_path = pg_catalog, pg_temp -- get_job_batch sets the planner options
 as $$
 begin
@@ -24,6 +26,10 @@ begin
   else
     places := {{.schema}}._gw_claim_unlimited(claim);
   end if;
+  select array_agg(q.id order by q.id), array_agg(q.queue_name order by q.id) into queue_ids, queue_names
+    from (select distinct j.job_queue_id from {{.schema}}._private_jobs as j where j.ctid = any (places)) as j
+   cross join lateral (
+         select q.id, q.queue_name from {{.schema}}._private_job_queues as q where q.id = j.job_queue_id offset 0) as q;
 end;
 $$;
 
