@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"log/slog"
 	"os"
+	"reflect"
 	"sync"
 )
 
@@ -20,15 +21,37 @@ func Call(fn func()) (fault error) {
 	go func() {
 		fault := errExited
 		defer func() { done <- fault }()
-		defer func() {
-			if v := recover(); v != nil {
-				fault = errors.New(Value(v))
-			}
-		}()
-		fn()
-		fault = nil
+		fault = recovered(fn)
 	}()
 	return <-done
+}
+
+// recovered calls fn in this goroutine, and returns why it has panicked.
+func recovered(fn func()) (fault error) {
+	defer func() {
+		if v := recover(); v != nil {
+			fault = errors.New(Value(v))
+		}
+	}()
+	fn()
+	return nil
+}
+
+var typeOfNew, typeOfErrorf = reflect.TypeOf(errExited), reflect.TypeOf(fmt.Errorf("%w", errExited))
+
+// isStandard reports whether err and all that it wraps are of errors.New and fmt.Errorf, so that their methods return.
+func isStandard(err error) bool {
+	for range mostDepth {
+		switch reflect.TypeOf(err) {
+		case typeOfNew:
+			return true
+		case typeOfErrorf:
+			err = errors.Unwrap(err)
+		default:
+			return false
+		}
+	}
+	return false
 }
 
 // Value returns the text of a value that was recovered from a panic. Its methods, too, may panic.
@@ -47,6 +70,9 @@ func Ask[T any](otherwise T, fn func() T) T {
 
 // Is is [errors.Is], or false if a method of err does not return.
 func Is(err, target error) bool {
+	if isStandard(err) {
+		return errors.Is(err, target)
+	}
 	return err != nil && Ask(false, func() bool { return errors.Is(err, target) })
 }
 
@@ -54,6 +80,9 @@ func Is(err, target error) bool {
 func As[E error](err error) (found E, ok bool) {
 	if err == nil {
 		return found, false
+	}
+	if isStandard(err) {
+		return errors.AsType[E](err)
 	}
 	ok = Ask(false, func() bool {
 		var matches bool
@@ -78,6 +107,9 @@ func Text(err error) string {
 const mostDepth = 20
 
 func printed(err error) (text string, fault error) {
+	if isStandard(err) {
+		return err.Error(), nil
+	}
 	fault = Call(func() { text = err.Error() })
 	return text, fault
 }
@@ -110,13 +142,24 @@ func Logger(logger *slog.Logger) *slog.Logger {
 	if _, isGuarded := logger.Handler().(*handler); isGuarded {
 		return logger
 	}
-	report := new(sync.Once)
-	return slog.New(&handler{next: logger.Handler(), once: report})
+	return slog.New((&handler{once: new(sync.Once)}).of(logger.Handler()))
 }
 
 type handler struct {
 	next slog.Handler
 	once *sync.Once // for all handlers that were made of one
+	call func(func()) error
+}
+
+// of returns a handler like h that guards another one. Those of package slog end no goroutine, unless what they write to
+// does, and are called in that of the caller, which costs each line a third.
+func (h *handler) of(next slog.Handler) *handler {
+	made := &handler{next: next, once: h.once, call: Call}
+	switch next.(type) {
+	case *slog.TextHandler, *slog.JSONHandler:
+		made.call = recovered
+	}
+	return made
 }
 
 func (h *handler) report(fault error) {
@@ -130,16 +173,12 @@ func (h *handler) report(fault error) {
 
 // Enabled is called for each job, so it does not use Call, which starts a goroutine.
 func (h *handler) Enabled(ctx context.Context, level slog.Level) (enabled bool) {
-	defer func() {
-		if v := recover(); v != nil {
-			h.report(errors.New(Value(v)))
-		}
-	}()
-	return h.next.Enabled(ctx, level)
+	h.report(recovered(func() { enabled = h.next.Enabled(ctx, level) }))
+	return enabled
 }
 
 func (h *handler) Handle(ctx context.Context, record slog.Record) (err error) {
-	h.report(Call(func() { err = h.next.Handle(ctx, record) }))
+	h.report(h.call(func() { err = h.next.Handle(ctx, record) }))
 	return err
 }
 
@@ -154,9 +193,9 @@ func (h *handler) WithGroup(name string) slog.Handler {
 // with returns the handler that derive makes of the next one, or h itself if derive panics or returns none.
 func (h *handler) with(derive func() slog.Handler) (derived slog.Handler) {
 	derived = h
-	h.report(Call(func() {
+	h.report(h.call(func() {
 		if next := derive(); next != nil {
-			derived = &handler{next: next, once: h.once}
+			derived = h.of(next)
 		}
 	}))
 	return derived

@@ -331,25 +331,30 @@ func (f *finisher) logWritten(o outcome, end Outcome, became fate) {
 	if end == OutcomeCompleted && (f.quiet || !f.logger.Enabled(context.Background(), slog.LevelInfo)) {
 		return // most jobs of most workers
 	}
-	logger := f.about(o).With("duration_ms", milliseconds(o.duration))
-	attempt := []any{"attempt", o.job.Attempts, "max_attempts", became.maxAttempts}
+	// One call of the logger, with all that is told: each runs in a goroutine of its own; see package guard.
+	about := []any{"task_identifier", o.job.TaskIdentifier, "job_id", o.job.ID, "duration_ms", milliseconds(o.duration)}
+	if end == OutcomePermanentlyFailed || end == OutcomeFailed {
+		about = append(about, []any{"attempt", o.job.Attempts, "max_attempts", became.maxAttempts}...)
+	}
 	switch end {
 	case OutcomeCompleted:
-		logger.Info("job completed")
+		f.logger.Info("job completed", about...)
 	case OutcomeSnoozed:
-		logger.Info("job snoozed", "retry_in_ms", milliseconds(became.retryIn))
+		f.logger.Info("job snoozed", append(about, "retry_in_ms", milliseconds(became.retryIn))...)
 	case OutcomeRateLimited:
-		logger.Warn("job was rate limited and returned", "retry_in_ms", milliseconds(*o.delay), "error", o.message)
+		f.logger.Warn("job was rate limited and returned",
+			append(about, "retry_in_ms", milliseconds(*o.delay), "error", o.message)...)
 	case OutcomeReturned:
 		if o.verdict == verdictCut {
-			logger.Warn("connection lost, job returned", "error", o.message)
+			f.logger.Warn("connection lost, job returned", append(about, "error", o.message)...)
 			return
 		}
-		logger.Warn("job interrupted and returned", "error", o.message)
+		f.logger.Warn("job interrupted and returned", append(about, "error", o.message)...)
 	case OutcomePermanentlyFailed:
-		logger.With(attempt...).Warn("job permanently failed", "attempts", became.attempts, "error", o.message)
+		f.logger.Warn("job permanently failed", append(about, "attempts", became.attempts, "error", o.message)...)
 	case OutcomeFailed:
-		logger.With(attempt...).Warn("job failed", "retry_in_ms", milliseconds(became.retryIn), "error", o.message)
+		f.logger.Warn("job failed",
+			append(about, "retry_in_ms", milliseconds(became.retryIn), "error", o.message)...)
 	}
 }
 
