@@ -331,7 +331,7 @@ func (f *finisher) logWritten(o outcome, end Outcome, became fate) {
 	if end == OutcomeCompleted && (f.quiet || !f.logger.Enabled(context.Background(), slog.LevelInfo)) {
 		return // most jobs of most workers
 	}
-	// One call of the logger, with all that is told: each runs in a goroutine of its own; see package guard.
+	// One call of the logger, with all that is told: each may need a goroutine of its own; see package guard.
 	about := []any{"task_identifier", o.job.TaskIdentifier, "job_id", o.job.ID, "duration_ms", milliseconds(o.duration)}
 	if end == OutcomePermanentlyFailed || end == OutcomeFailed {
 		about = append(about, []any{"attempt", o.job.Attempts, "max_attempts", became.maxAttempts}...)
@@ -340,21 +340,22 @@ func (f *finisher) logWritten(o outcome, end Outcome, became fate) {
 	case OutcomeCompleted:
 		f.logger.Info("job completed", about...)
 	case OutcomeSnoozed:
-		f.logger.Info("job snoozed", append(about, "retry_in_ms", milliseconds(became.retryIn))...)
+		f.logger.Info("job snoozed", append(about, []any{"retry_in_ms", milliseconds(became.retryIn)}...)...)
 	case OutcomeRateLimited:
 		f.logger.Warn("job was rate limited and returned",
-			append(about, "retry_in_ms", milliseconds(*o.delay), "error", o.message)...)
+			append(about, []any{"retry_in_ms", milliseconds(*o.delay), "error", o.message}...)...)
 	case OutcomeReturned:
 		if o.verdict == verdictCut {
-			f.logger.Warn("connection lost, job returned", append(about, "error", o.message)...)
+			f.logger.Warn("connection lost, job returned", append(about, []any{"error", o.message}...)...)
 			return
 		}
-		f.logger.Warn("job interrupted and returned", append(about, "error", o.message)...)
+		f.logger.Warn("job interrupted and returned", append(about, []any{"error", o.message}...)...)
 	case OutcomePermanentlyFailed:
-		f.logger.Warn("job permanently failed", append(about, "attempts", became.attempts, "error", o.message)...)
+		f.logger.Warn("job permanently failed",
+			append(about, []any{"attempts", became.attempts, "error", o.message}...)...)
 	case OutcomeFailed:
 		f.logger.Warn("job failed",
-			append(about, "retry_in_ms", milliseconds(became.retryIn), "error", o.message)...)
+			append(about, []any{"retry_in_ms", milliseconds(became.retryIn), "error", o.message}...)...)
 	}
 }
 
