@@ -37,7 +37,11 @@ func setLimits(ctx context.Context, o *Options, pool *pgxpool.Pool, limits []con
 		if slices.ContainsFunc(present, func(l shim.LimitInfo) bool { return isSet(l.Limit, limit.Limit) }) {
 			continue
 		}
-		if err := client.SetLimit(ctx, limit.Limit); err != nil {
+		err := client.SetLimit(ctx, limit.Limit)
+		if sqlstate.ClassOf(sqlstate.Of(err)) == sqlstate.Retry { // another session has held the limit for seconds
+			err = client.SetLimit(ctx, limit.Limit)
+		}
+		if err != nil {
 			return explainRights(limit.Position, "limits in the config file need", err)
 		}
 		o.Logger.Info("limit set", "limit", limit.Name)
