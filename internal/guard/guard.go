@@ -142,24 +142,12 @@ func Logger(logger *slog.Logger) *slog.Logger {
 	if _, isGuarded := logger.Handler().(*handler); isGuarded {
 		return logger
 	}
-	return slog.New((&handler{once: new(sync.Once)}).of(logger.Handler()))
+	return slog.New(&handler{next: logger.Handler(), once: new(sync.Once)})
 }
 
 type handler struct {
 	next slog.Handler
 	once *sync.Once // for all handlers that were made of one
-	call func(func()) error
-}
-
-// of returns a handler like h that guards another one. Those of package slog end no goroutine, unless what they write to
-// does, and are called in that of the caller, which costs each line a third.
-func (h *handler) of(next slog.Handler) *handler {
-	made := &handler{next: next, once: h.once, call: Call}
-	switch next.(type) {
-	case *slog.TextHandler, *slog.JSONHandler:
-		made.call = recovered
-	}
-	return made
 }
 
 func (h *handler) report(fault error) {
@@ -178,7 +166,7 @@ func (h *handler) Enabled(ctx context.Context, level slog.Level) (enabled bool) 
 }
 
 func (h *handler) Handle(ctx context.Context, record slog.Record) (err error) {
-	h.report(h.call(func() { err = h.next.Handle(ctx, record) }))
+	h.report(Call(func() { err = h.next.Handle(ctx, record) }))
 	return err
 }
 
@@ -193,9 +181,9 @@ func (h *handler) WithGroup(name string) slog.Handler {
 // with returns the handler that derive makes of the next one, or h itself if derive panics or returns none.
 func (h *handler) with(derive func() slog.Handler) (derived slog.Handler) {
 	derived = h
-	h.report(h.call(func() {
+	h.report(Call(func() {
 		if next := derive(); next != nil {
-			derived = h.of(next)
+			derived = &handler{next: next, once: h.once}
 		}
 	}))
 	return derived

@@ -92,3 +92,24 @@ func TestALoggerOutlivesItsHandler(t *testing.T) {
 		}
 	}
 }
+
+// exits is a writer that ends the goroutine in which it is called.
+type exits struct{}
+
+func (exits) Write([]byte) (int, error) {
+	runtime.Goexit()
+	return 0, nil
+}
+
+func TestALineOfAHandlerWhoseWriterEndsItsGoroutineIsLostAlone(t *testing.T) {
+	t.Parallel()
+	ended := make(chan bool, 1)
+	go func() {
+		defer func() { ended <- false }()
+		guard.Logger(slog.New(slog.NewTextHandler(exits{}, nil))).Info("a line")
+		ended <- true
+	}()
+	if goesOn := <-ended; !goesOn {
+		t.Error("the caller of the logger has ended")
+	}
+}
