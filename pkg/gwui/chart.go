@@ -157,34 +157,29 @@ func (q *request) mayTellTimes() bool { return q.may["list_kept_tasks"] && q.may
 // jobCharts returns the chart that is above a list of jobs, if one tells of what the filter selects: of a task that is kept,
 // or of all jobs that wait or have failed.
 func (c *Console) jobCharts(ctx context.Context, q *request, f filter) (d chartsData, err error) {
-	of := 0
-	switch {
-	case f.Task != "":
-		d, err = c.taskCharts(ctx, q, f.Task)
-	case f.State == "failed":
-		d, err = c.charts(ctx, q)
-		of = 3
-	default:
-		d, err = c.charts(ctx, q)
+	title := "Waiting"
+	if f.State == "failed" {
+		title = "Failed"
 	}
-	if len(d.Samples) == 0 && !d.IsKept {
+	if f.Task != "" {
+		title = "Ended"
+		d, err = c.taskCharts(ctx, q, f.Task)
+	} else if d, err = c.charts(ctx, q); len(d.Samples) == 0 {
 		d.Charts = nil
 	}
-	d.Charts = d.Charts[min(of, len(d.Charts)):min(of+1, len(d.Charts))]
+	d.Charts = slices.DeleteFunc(d.Charts, func(c chart) bool { return c.Title != title })
 	return d, err
 }
 
 // hasChart reports whether jobCharts may have one.
 func (q *request) hasChart(f filter) bool {
-	state := f.State
-	f.State = ""
-	switch n := len(f.Conditions()); {
-	case n == 1 && f.Task != "":
+	switch {
+	case !f.isPlain():
+		return false
+	case f.Task != "":
 		return q.mayTellTimes()
-	case n == 0 && slices.Contains([]string{"", "ready", "failed"}, state):
-		return q.may["list_samples"]
 	}
-	return false
+	return slices.Contains([]string{"", "ready", "failed"}, f.State) && q.may["list_samples"]
 }
 
 func orNaN(v *float64, none float64) float64 {

@@ -113,7 +113,7 @@ func jobsPage(_ context.Context, c *Console, q *request) (*view, error) {
 		{id: "filter", body: "filter", still: true, load: c.loadFilter(q, f)},
 		{id: "chart", body: "jobcharts", note: "A shorter period reads fewer records.", absent: !q.hasChart(f),
 			load: func(ctx context.Context) (any, error) { return c.jobCharts(ctx, q, f) }},
-		{id: "errors", body: "errorchips", note: noteErrors, absent: !f.isFailed() || !q.may["error_groups"],
+		{id: "errors", body: "errorchips", note: noteErrors, absent: f.State != "failed" || !f.isPlain() || !q.may["error_groups"],
 			load: func(ctx context.Context) (any, error) { return c.errorGroups(ctx, f.Task, errorChips) }},
 		{id: "jobs", body: "jobs", load: func(ctx context.Context) (any, error) { return c.listJobs(ctx, q, f) },
 			note: "Give a state, a queue or a key, or a shorter time."},
@@ -123,11 +123,10 @@ func jobsPage(_ context.Context, c *Console, q *request) (*view, error) {
 // errorChips is how many groups of errors are above a list of failed jobs, at most.
 const errorChips = 5
 
-// isFailed reports whether the filter selects the failed jobs, all or those of a task.
-func (f filter) isFailed() bool {
-	is := f.State == "failed"
+// isPlain reports whether the filter has no conditions but a state and a task.
+func (f filter) isPlain() bool {
 	f.State, f.Task = "", ""
-	return is && len(f.Conditions()) == 0
+	return len(f.Conditions()) == 0
 }
 
 // mayUse returns an error if jobs must not be searched by this filter: by a payload, of which only a part may be seen.
@@ -166,8 +165,7 @@ func (c *Console) loadFilter(q *request, f filter) func(context.Context) (any, e
 // countsIn returns how many jobs of all tasks, or of the one of the filter, are in each state, by the rows of all tasks; nil if they do not
 // tell, because the filter has other conditions or there are more tasks.
 func (f filter) countsIn(tasks named[task]) *inspect.Counts {
-	f.State = ""
-	if n := len(f.Conditions()); n > 1 || n == 1 && f.Task == "" || n == 0 && tasks.After != "" {
+	if !f.isPlain() || f.Task == "" && tasks.After != "" {
 		return nil
 	}
 	var all *inspect.Counts

@@ -26,10 +26,12 @@ begin
   else
     places := {{.schema}}._gw_claim_unlimited(claim);
   end if;
-  select array_agg(q.id order by q.id), array_agg(q.queue_name order by q.id) into queue_ids, queue_names
-    from (select distinct j.job_queue_id from {{.schema}}._private_jobs as j where j.ctid = any (places)) as j
-   cross join lateral (
-         select q.id, q.queue_name from {{.schema}}._private_job_queues as q where q.id = j.job_queue_id offset 0) as q;
+  if places is not null then
+    select array_agg(q.id order by q.id), array_agg(q.queue_name order by q.id) into queue_ids, queue_names
+      from (select distinct j.job_queue_id from {{.schema}}._private_jobs as j where j.ctid = any (places)) as j
+     cross join lateral (
+           select q.id, q.queue_name from {{.schema}}._private_job_queues as q where q.id = j.job_queue_id offset 0) as q;
+  end if;
 end;
 $$;
 

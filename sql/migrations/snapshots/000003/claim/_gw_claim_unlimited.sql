@@ -59,8 +59,8 @@ $$;
 comment on function {{.schema}}._gw_claim_unlimited({{.schema}}._gw_claim) is 'Internal: searches for jobs of tasks without limits, locks them, and returns their ctids; their queues are already locked by the worker.';
 
 -- Searches once for the jobs of a claim, without a queue and in named queues, and locks them. places: their ctids;
--- their queues are already locked by the worker. queue_ids: see _gw_front_queues. last: the last one of those without a queue. beyond, reads: see
--- _gw_plain_jobs. snapshot: see _gw_may_lock.
+-- their queues are already locked by the worker. queue_ids: see _gw_front_queues. last: the last one of those without a
+-- queue. beyond, reads: see _gw_plain_jobs. snapshot: see _gw_may_lock.
 -- Locks: as get_job_batch says.
 create or replace function {{.schema}}._gw_search_jobs(
   claim {{.schema}}._gw_claim, from_place {{.schema}}._gw_place, queue_ids integer[], snapshot txid_snapshot,
